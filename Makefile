@@ -1,0 +1,78 @@
+# make book   the site in build/site, from a fresh machine with Python 3.11+, pip and make
+# make test   everything that must hold: style, types, tests, chapters, strict build, site in a browser
+# make vendor, bench, counts, studies, clean: see below
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# Packages of the Node registry; only `make vendor` needs npm.
+MATHJAX := mathjax@3.2.2
+AXE := axe-core@4.10.3
+
+# On CI a test that is skipped is a test that failed (tests/conftest.py).
+ifdef CI
+export AUDITLIB_NO_SKIP := 1
+endif
+
+.PHONY: book test lint unit site browser bench counts studies vendor clean
+.DEFAULT_GOAL := book
+
+book: .venv/.reader site
+	@echo "Open build/site/index.html, or: $(BIN)/python -m http.server -d build/site"
+
+# Parts run in this order, also under `make -j`: they share the two cores a laptop has.
+test: .venv/.developer
+	$(MAKE) lint
+	$(MAKE) unit
+	$(MAKE) site
+	$(MAKE) browser
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit:
+	$(BIN)/pytest -n 2 --doctest-modules auditlib tests --ignore=tests/book
+
+# Notebooks run only when they, the package or the count tables changed; the pages are laid out anew each time,
+# so that a warning cannot hide in a cache.
+site: .venv/.reader
+	$(BIN)/python tools/chapters.py
+	$(BIN)/jupyter-book build build/book -n -W --keep-going --quiet
+	rm -rf build/site
+	mv build/book/_build/html build/site
+
+browser:
+	$(BIN)/pytest tests/book
+
+# Speed against peers; the real cohorts' count tables; the simulation studies in full. Minutes to hours.
+bench: .venv/.developer
+	$(BIN)/python -m benchmarks
+
+counts: .venv/.reader
+	$(BIN)/python -m auditlib.studies
+
+studies: .venv/.developer
+	$(BIN)/python -m tests.studies
+
+# Self-hosted maths and the accessibility checker. Without npm the site takes its maths from the network.
+vendor:
+	@if ! command -v npm >/dev/null; then echo "npm is missing: maths will come from the network"; exit 0; fi; \
+	set -e; npm install --prefix . --no-save --no-package-lock --silent $(MATHJAX) $(AXE); \
+	rm -rf vendor/mathjax; mkdir -p vendor/mathjax/output; cd node_modules/mathjax; \
+	cp -r LICENSE es5/tex-chtml-full.js es5/a11y es5/sre ../../vendor/mathjax; \
+	cp -r es5/output/chtml ../../vendor/mathjax/output
+
+clean:
+	rm -rf build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+
+# The environment, made anew only when what it holds has changed.
+.venv/.reader: requirements.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+.venv/.developer: .venv/.reader requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@

@@ -1,0 +1,197 @@
+"""Count tables as text: format 1, written whole or not at all, read back with every check."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from auditlib.counts.edges import Edges, grid_edges
+from auditlib.counts.patterns import Lines
+from auditlib.errors import AuditInputError
+
+if TYPE_CHECKING:
+    from auditlib.counts.table import Counts
+
+MAGIC = "# auditlib-counts 1"
+KEYS = (
+    "label", "positive", "groups", "grid", "kind", "thresholds", "score_dtype", "models", "unit", "units", "rows",
+    "lines", "small", "digest", "provenance",
+)  # fmt: skip
+
+
+def body_of(counts: Counts) -> str:
+    """The long table as CSV text; floats in their shortest exact form."""
+    return counts.to_frame().to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+
+
+def digest(body: str) -> str:
+    """What tells an edited table from the one written."""
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def header_of(counts: Counts, body: str) -> dict[str, Any]:
+    """The header, in the order of KEYS."""
+    edges = counts.edges
+    return {
+        "label": counts.label,
+        "positive": counts.positive,
+        "groups": {dim: list(levels) for dim, levels in counts.groups.items()},
+        "grid": edges.grid,
+        "kind": edges.kind,
+        "thresholds": edges.extra,
+        "score_dtype": list(edges.dtypes),
+        "models": list(counts.models),
+        "unit": counts.unit,
+        "units": counts.n_units,
+        "rows": counts.n_rows,
+        "lines": len(counts.lines.n),
+        "small": counts.small_cells(),
+        "digest": digest(body),
+        "provenance": dict(counts.provenance),
+    }
+
+
+def write(counts: Counts, path: str | Path | None) -> str | None:
+    """Text of the table, or a file moved into place once it is complete."""
+    body = body_of(counts)
+    text = f"{MAGIC}\n# {json.dumps(header_of(counts, body), ensure_ascii=False)}\n{body}"
+    if path is None:
+        return text
+    target = Path(path)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(draft, 0o644)
+        os.replace(draft, target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return None
+
+
+def read(path: str | Path | IO[str]) -> Counts:
+    """The table in a file or open text, checked against its header."""
+    if isinstance(path, str | Path):
+        name = str(path)
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise AuditInputError(f"{name}: not UTF-8 text, so not a count table.") from None
+        except OSError as error:
+            raise AuditInputError(f"{name}: cannot be read ({error.strerror}).") from None
+    else:
+        name, text = "the table", path.read()
+    return parse(text.replace("\r\n", "\n"), name)
+
+
+def parse(text: str, name: str) -> Counts:
+    """Counts from the text of format 1."""
+    first, _, rest = text.partition("\n")
+    second, _, body = rest.partition("\n")
+    if first.strip().rstrip(",") != MAGIC:
+        raise AuditInputError(f"{name}: the first line must be {MAGIC!r}; this is not a count table of format 1.")
+    try:
+        header = json.loads(second.removeprefix("#"))
+        missing = [key for key in KEYS if key not in header]
+    except (json.JSONDecodeError, TypeError):
+        raise AuditInputError(f"{name}: line 2 is not '# ' and one JSON object; write the table again.") from None
+    if not isinstance(header, dict) or missing:
+        raise AuditInputError(f"{name}: the header lacks {', '.join(missing) or 'its keys'}; write the table again.")
+    try:
+        counts = assemble(header, body, name)
+    except AuditInputError:
+        raise
+    except Exception as error:  # anything else means a header or table of the wrong shape
+        raise AuditInputError(f"{name}: damaged ({type(error).__name__}: {error}); write the table again.") from None
+    check(counts, header, name)
+    return counts
+
+
+def assemble(header: dict[str, Any], body: str, name: str) -> Counts:
+    """The table as its header describes it."""
+    from auditlib.counts.table import Counts
+
+    groups = {dim: tuple(levels) for dim, levels in header["groups"].items()}
+    models, unit = tuple(header["models"]), header["unit"]
+    edges = edges_of(header)
+    frame = pd.read_csv(io.StringIO(body), keep_default_na=False, dtype=dict.fromkeys(groups, str))
+    bins = [f"bin.{model}" for model in models] or ["bin"]
+    expected = (["pattern", "units"] if unit != "row" else []) + [*groups, "label", *bins, "n"]
+    if list(frame.columns) != expected:
+        raise AuditInputError(f"{name}: the columns are {list(frame.columns)}, but the header asks for {expected}.")
+    if len(frame) != header["lines"]:
+        raise AuditInputError(
+            f"{name}: {len(frame):,} lines, but the header counts {header['lines']:,}; it was cut short or edited."
+        )
+    columns = []
+    for dim, levels in groups.items():
+        codes = pd.Index(levels).get_indexer(pd.Index(frame[dim]))
+        if (codes < 0).any():
+            raise AuditInputError(f"{name}: {dim} has {frame[dim][codes < 0].iloc[0]!r}, which the header lacks.")
+        columns.append(codes)
+    columns.append(whole(frame, "label", name, low=0, high=1))
+    for column in bins:
+        values = pd.to_numeric(frame[column]).to_numpy(float)
+        found = np.searchsorted(edges.lower, values).clip(max=len(edges) - 1)
+        if (edges.lower[found] != values).any():
+            bad = values[edges.lower[found] != values][0]
+            raise AuditInputError(f"{name}: {column} has {bad!r}, which is no edge of this table.")
+        columns.append(found)
+    n, cells = whole(frame, "n", name), np.stack(columns, axis=1).astype(np.int64)
+    if unit == "row":
+        lines = Lines(np.arange(len(n)), cells, np.ones(len(n), np.int64), n)
+    else:
+        pattern = whole(frame, "pattern", name, low=0)
+        present, start = np.unique(pattern, return_index=True)
+        units = whole(frame, "units", name)
+        if (np.diff(pattern) < 0).any() or (present != np.arange(len(present))).any():
+            raise AuditInputError(f"{name}: patterns must be numbered 0, 1, 2, … in order; it was edited.")
+        if (units != units[start][pattern]).any():
+            raise AuditInputError(f"{name}: one pattern has two numbers of units; it was edited.")
+        lines = Lines(pattern, cells, n, units[start])
+    return Counts(groups, edges, models, header["label"], header["positive"], unit, lines, header["provenance"])
+
+
+def edges_of(header: dict[str, Any]) -> Edges:
+    """Edges from the header's grid, extra thresholds and score types."""
+    extra, grid = np.array(header["thresholds"], dtype=np.float64), header["grid"]
+    lower = np.unique(np.concatenate([[0.0] if grid is None else grid_edges(int(grid)), extra]))
+    if not ((lower >= 0) & (lower <= 1)).all() or header["kind"] not in ("grid", "distinct", "cut"):
+        raise AuditInputError("the header's thresholds must lie between 0 and 1.")
+    return Edges(lower, grid, header["kind"], tuple(header["score_dtype"]))
+
+
+def whole(frame: pd.DataFrame, column: str, name: str, low: int = 1, high: int | None = None) -> np.ndarray:
+    """A column of whole numbers in range, or an error that names the line."""
+    values = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
+    bad = ~((values >= low) & (values == np.floor(values)) & (values <= (high if high is not None else 2**53)))
+    if bad.any():
+        line = int(np.flatnonzero(bad)[0]) + 4
+        said = f"from {low} to {high}" if high is not None else f"of at least {low}"
+        raise AuditInputError(
+            f"{name}, line {line}: {column} is {frame[column].iloc[line - 4]!r}, not a whole number {said}."
+        )
+    return values.astype(np.int64)
+
+
+def check(counts: Counts, header: dict[str, Any], name: str) -> None:
+    """Units, rows and the digest match the header."""
+    for key, found in (("units", counts.n_units), ("rows", counts.n_rows)):
+        if header[key] != found:
+            raise AuditInputError(
+                f"{name}: the table holds {found:,} {key}, but the header says {header[key]:,}; it was edited."
+            )
+    if digest(body_of(counts)) != header["digest"]:
+        raise AuditInputError(
+            f"{name}: the totals agree but the table is not the one that was written; count and write it again."
+        )

@@ -1,0 +1,103 @@
+"""Which label counts as positive, decided in the engine and checked here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from auditlib.errors import AuditInputError
+
+MISSING, OTHER = -1, -2
+
+
+@dataclass(frozen=True)
+class LabelCode:
+    """An expression that gives 1, 0, −1 (missing) or −2 (neither), and what to say of the last two."""
+
+    name: str
+    expression: nw.Expr
+    positive: str
+    named: bool
+    data: Any
+
+    def check(self, codes: np.ndarray, n: np.ndarray) -> str:
+        """The positive value's name, or an error with the number of rows."""
+        total, absent, other = int(n.sum()), int(n[codes == MISSING].sum()), int(n[codes == OTHER].sum())
+        if absent:
+            raise AuditInputError(
+                f"label {self.name!r}: {absent:,} of {total:,} rows have no value; labels are never filled. "
+                "Drop those rows knowingly."
+            )
+        if other:
+            raise AuditInputError(
+                f"label {self.name!r}: {other:,} of {total:,} rows are neither 0 nor 1 (values: {self.values()}); "
+                "say which value counts, with positive=…"
+            )
+        if self.named and not (codes == 1).any():
+            raise AuditInputError(
+                f"label {self.name!r}: no row has the value positive={self.positive!r}; the values are {self.values()}."
+            )
+        return self.positive
+
+    def values(self) -> str:
+        """Up to ten values of the label, for a message."""
+        return shown_values(self.data, self.name)
+
+
+def shown_values(data: Any, name: str) -> str:
+    """Up to ten distinct values of a column, sorted by their spelling."""
+    local = data.select(nw.col(name)).unique().head(10).collect()
+    values = sorted((value for value in local[name].to_list() if value is not None), key=str)
+    return ", ".join(repr(value) for value in values)
+
+
+def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
+    """How to read the label column, from its type and ``positive``."""
+    column, wanted = nw.col(name), positive
+    if dtype == nw.Object:  # pandas columns of mixed Python values: only what is there can tell
+        return _object_code(data, name, positive)
+    if dtype == nw.Boolean:
+        wanted = True if positive is None else positive
+        _expect(isinstance(wanted, bool | np.bool_), data, name, positive, "true and false")
+        match = column == bool(wanted)
+        return _code(data, name, match, column.is_null(), positive)
+    if dtype.is_numeric():
+        absent = column.is_null() | column.cast(nw.Float64).is_nan().fill_null(True)
+        if positive is None:
+            zero_one = nw.when(column == 1).then(1).otherwise(nw.when(column == 0).then(0).otherwise(OTHER))
+            return LabelCode(name, nw.when(absent).then(MISSING).otherwise(zero_one), "1", False, data)
+        _expect(isinstance(positive, Number | np.number), data, name, positive, "numbers")
+        return _code(data, name, column == positive, absent, positive)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        _expect(isinstance(positive, str), data, name, positive, "text")
+        return _code(data, name, column.cast(nw.String) == positive, column.is_null(), positive)
+    raise AuditInputError(f"label {name!r} has type {dtype}; use true/false, 0/1, or text with positive=…")
+
+
+def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any) -> LabelCode:
+    code = nw.when(absent).then(MISSING).otherwise(nw.when(match).then(1).otherwise(0))
+    return LabelCode(name, code, "True" if positive is None else str(positive), positive is not None, data)
+
+
+def _expect(fits: bool, data: Any, name: str, positive: Any, kind: str) -> None:
+    if not fits:
+        given = "positive= says which value counts" if positive is None else f"positive={positive!r} is of another type"
+        raise AuditInputError(
+            f"label {name!r} holds {kind} ({shown_values(data, name)}); {given}: pass positive= one of the values."
+        )
+
+
+def _object_code(data: Any, name: str, positive: Any) -> LabelCode:
+    """A pandas object column of booleans or numbers, as a float column; anything else is refused."""
+    values = data.select(nw.col(name)).collect()[name].to_list()
+    present = [value for value in values if value is not None and value == value]
+    if present and all(isinstance(value, bool | np.bool_ | int | np.integer | float) for value in present):
+        return label_code(data.with_columns(nw.col(name).cast(nw.Float64)), name, nw.Float64(), positive)
+    shown = ", ".join(repr(value) for value in sorted(set(present), key=str)[:10])
+    raise AuditInputError(
+        f"label {name!r} holds values of several types ({shown}); make them 0/1, or text with positive=…"
+    )

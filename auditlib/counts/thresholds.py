@@ -1,0 +1,103 @@
+"""What ``.at`` and ``.cut`` take: one threshold, several, or one for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from auditlib.counts.edges import check_threshold
+from auditlib.errors import AuditInputError
+
+if TYPE_CHECKING:
+    from auditlib.counts.table import Counts
+
+Thresholds = float | Sequence[float] | np.ndarray | xr.DataArray | Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """Thresholds as bin positions.
+
+    ``values`` is a float, a list (both: the same for every group), or a DataArray over group dims and ``model``.
+    """
+
+    values: float | list[float] | xr.DataArray
+    index: np.ndarray  # (thresholds,), or an array over ``values.dims``
+
+
+def all_thresholds(threshold: Thresholds) -> list[float]:
+    """Every distinct threshold named, snapped."""
+    if isinstance(threshold, xr.DataArray):
+        values: Iterable[object] = threshold.values.reshape(-1).tolist()
+    elif isinstance(threshold, Mapping):
+        values = threshold.values()
+    elif isinstance(threshold, str) or np.ndim(threshold) == 0:
+        values = [threshold]
+    else:
+        values = list(threshold)  # type: ignore[arg-type]
+    found = sorted({check_threshold(value) for value in values})
+    if not found:
+        raise AuditInputError("no threshold was given.")
+    return found
+
+
+def as_thresholds(counts: Counts, threshold: Thresholds) -> Resolved:
+    """``threshold`` checked against the table's groups and edges."""
+    if isinstance(threshold, Mapping):
+        threshold = _per_level(counts, threshold)
+    if isinstance(threshold, xr.DataArray) and threshold.ndim:
+        return _per_group(counts, threshold)
+    if isinstance(threshold, str) or np.ndim(threshold) == 0:
+        value = check_threshold(threshold)
+        return Resolved(value, np.array([counts.edges.index(value)]))
+    values = [check_threshold(value) for value in threshold]  # type: ignore[union-attr]
+    if not values:
+        raise AuditInputError("no threshold was given.")
+    return Resolved(values, np.array([counts.edges.index(value) for value in values]))
+
+
+def _per_level(counts: Counts, threshold: Mapping[str, float]) -> xr.DataArray:
+    if len(counts.groups) != 1:
+        raise AuditInputError(
+            f"a dict of thresholds needs one group dimension, but there are {len(counts.groups)} "
+            f"({', '.join(counts.groups) or 'none'}); use .by(…) first, or a DataArray over the dimensions."
+        )
+    ((dim, levels),) = counts.groups.items()
+    _check_levels(dim, list(threshold), levels)
+    return xr.DataArray([threshold[level] for level in levels], coords={dim: list(levels)}, dims=dim)
+
+
+def _per_group(counts: Counts, threshold: xr.DataArray) -> Resolved:
+    known = {**counts.groups, **({"model": counts.models} if counts.models else {})}
+    for name in threshold.dims:
+        dim = str(name)
+        if dim not in known:
+            raise AuditInputError(
+                f"the thresholds run over {dim!r}, which is not a group here; there are: "
+                f"{', '.join(known) or 'none'}. For several thresholds for everybody pass a list."
+            )
+        if dim not in threshold.coords:
+            raise AuditInputError(f"the thresholds have no coordinate for {dim!r}; give the level names.")
+        levels = [str(value) for value in threshold[dim].values]
+        _check_levels(dim, levels, known[dim])
+        threshold = threshold.assign_coords({dim: levels}).sel({dim: list(known[dim])})
+    order = [dim for dim in known if dim in threshold.dims]
+    threshold = threshold.transpose(*order)
+    index = np.array([counts.edges.index(value) for value in threshold.values.reshape(-1)])
+    return Resolved(threshold, index.reshape(threshold.shape))
+
+
+def _check_levels(dim: str, given: Sequence[str], levels: Sequence[str]) -> None:
+    missing = [level for level in levels if level not in given]
+    unknown = [level for level in given if level not in levels]
+    if missing or unknown or len(set(given)) < len(given):
+        parts = [f"no threshold for {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"unknown: {', '.join(map(repr, unknown))}"] if unknown else []
+        parts += ["a level is named twice"] if len(set(given)) < len(given) else []
+        raise AuditInputError(
+            f"thresholds by {dim!r}: {'; '.join(parts)}. The levels are {', '.join(map(repr, levels))}."
+        )

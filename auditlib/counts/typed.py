@@ -1,0 +1,81 @@
+"""Confusion tables that are given, not counted: from arrays or from text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from auditlib.errors import AuditInputError
+
+
+def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
+    """A confusion table from arrays; ``dims`` name the axes and their levels, in order.
+
+    Raises
+    ------
+    AuditInputError
+        If a count is missing, negative or not whole, or the shapes do not fit the dims.
+
+    Examples
+    --------
+    >>> table = confusion(tp=[8, 5], fp=[1, 2], fn=[2, 5], tn=[9, 8], sex=["F", "M"])
+    >>> table["tp"].sel(sex="M").item()
+    5
+    """
+    shape = tuple(len(levels) for levels in dims.values())
+    cells: Mapping[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    data = {}
+    for name, given in cells.items():
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise AuditInputError(f"{name} must be counts, not {given!r}.") from None
+        if values.shape != shape:
+            raise AuditInputError(f"{name} has shape {values.shape}, but the dims {list(dims)} have {shape}.")
+        bad = values[~((values >= 0) & (values == np.floor(values)) & (values < 2**53))]
+        if bad.size:
+            raise AuditInputError(f"{name} must be whole numbers of at least 0, not {bad.reshape(-1)[0]!r}.")
+        data[name] = (list(dims), values.astype(np.int64))
+    levels = {dim: [str(level) for level in names] for dim, names in dims.items()}
+    for dim, names in levels.items():
+        if len(set(names)) < len(names):
+            raise AuditInputError(f"{dim!r} names a level twice: {', '.join(names)}.")
+    return xr.Dataset(data, coords=levels, attrs={"unit": "row"})
+
+
+def parse_confusion(text: str) -> xr.Dataset:
+    """A confusion table over dim ``group`` from ``Group:TP,FP,TN,FN; Group:TP,FP,TN,FN``.
+
+    Raises
+    ------
+    AuditInputError
+        If a group has no four whole numbers of at least 0, a name repeats, or there are fewer than two groups.
+
+    Examples
+    --------
+    >>> table = parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+    >>> table["tn"].values
+    array([800, 700])
+    """
+    if not isinstance(text, str):
+        raise AuditInputError(f"expected text such as 'Women:80,40,800,30; Men:120,90,700,25', not {text!r}.")
+    found: dict[str, list[int]] = {}
+    for part in (piece for piece in text.split(";") if piece.strip()):
+        name, colon, numbers = part.rpartition(":")
+        fields = [field.strip() for field in numbers.split(",")]
+        # isascii: other scripts' digits are digits for int(), but a reader may not see which.
+        whole = all(field.isascii() and field.isdigit() and len(field) <= 15 for field in fields)
+        if not colon or not name.strip() or len(fields) != 4 or not whole:
+            raise AuditInputError(
+                f"{part.strip()[:60]!r} is not 'Group:TP,FP,TN,FN' with four whole numbers of at least 0."
+            )
+        if name.strip() in found:
+            raise AuditInputError(f"the group {name.strip()!r} is named twice.")
+        found[name.strip()] = [int(field) for field in fields]
+    if len(found) < 2:
+        raise AuditInputError(f"a gap needs at least two groups, but {len(found)} was given; separate them with ';'.")
+    tp, fp, tn, fn = zip(*found.values(), strict=True)
+    return confusion(tp=tp, fp=fp, fn=fn, tn=tn, group=list(found))

@@ -1,0 +1,11 @@
+"""From replicates or counts to intervals.
+
+Percentile intervals are here to reproduce the papers and to be compared. For a difference of two rates, or the
+spread of several, the score-based intervals cover what they claim in small groups too. All of them condition on one
+fitted model and one split of the data.
+"""
+
+from auditlib.intervals.rates import effective, gap_interval, rate_interval, spread_interval, wilson
+from auditlib.intervals.replicates import band, interval
+
+__all__ = ["band", "effective", "gap_interval", "interval", "rate_interval", "spread_interval", "wilson"]

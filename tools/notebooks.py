@@ -1,0 +1,36 @@
+"""Write a notebook beside every MyST chapter, for the branch that Binder and Colab open.
+
+    python tools/notebooks.py
+
+Colab opens a notebook without its repository, so each starts with a cell that fetches the book there.
+"""
+
+from __future__ import annotations
+
+import jupytext
+import yaml
+from chapters import ROOT, is_notebook, pages
+from nbformat.v4 import new_code_cell
+
+COLAB = """\
+# On Colab only: fetch the book, its package and its count tables.
+import sys
+
+if "google.colab" in sys.modules:
+    !git clone --quiet --depth 1 {url} /content/book
+    !pip install --quiet "/content/book[widgets]" myst-nb
+    sys.path.insert(0, "/content/book")"""
+
+
+def main() -> None:
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    for page in pages(ROOT):
+        source = ROOT / f"{page}.md"
+        if is_notebook(source):
+            notebook = jupytext.read(source)
+            notebook.cells.insert(0, new_code_cell(COLAB.format(url=settings["repository"]["url"])))
+            jupytext.write(notebook, source.with_suffix(".ipynb"))
+
+
+if __name__ == "__main__":
+    main()
