@@ -44,7 +44,7 @@ site: .venv/.reader
 	mv build/book/_build/html build/site
 
 browser:
-	$(BIN)/pytest tests/book
+	$(BIN)/pytest -n 2 tests/book
 
 # Speed against peers; the real cohorts' count tables; the simulation studies in full. Minutes to hours.
 bench: .venv/.developer

@@ -176,10 +176,10 @@ def _download(name: str, spec: Mapping[str, Any]) -> pd.DataFrame:
     target = root() / "data" / "raw" / spec["saved_as"]
     with _partial(target) as part:
         try:
-            pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT, chunk_size=1 << 16)(
-                spec["url"], str(part), None
-            )
+            pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT, chunk_size=1 << 16)(spec["url"], str(part), None)
         except OSError as error:  # every failure of the network or the disk, requests' own included
+            if (response := getattr(error, "response", None)) is not None:
+                response.close()  # left open by pooch when the status is an error
             raise AuditInputError(f"{name}: the download failed ({error}). {_help(name)}") from error
         frame = _checked(name, part, spec, hashed="sha256" in spec)
         os.replace(part, target)
@@ -208,9 +208,7 @@ def _content(path: Path, spec: Mapping[str, Any]) -> bytes:
     with zipfile.ZipFile(path) as archive:
         inside = [n for n in archive.namelist() if n.endswith(spec["member"]) and "__MACOSX" not in n]
         if len(inside) != 1:
-            raise AuditInputError(
-                f"{path.name} holds {len(inside)} tables named {spec['member']}, expected 1."
-            )
+            raise AuditInputError(f"{path.name} holds {len(inside)} tables named {spec['member']}, expected 1.")
         return archive.read(inside[0])
 
 
@@ -221,7 +219,7 @@ def _checked(name: str, path: Path, spec: Mapping[str, Any], *, hashed: bool) ->
         if hashed and hashlib.sha256(content).hexdigest() != spec["sha256"]:
             raise AuditInputError("its SHA-256 is not the published one: truncated, edited or another file")
         frame = _normalise(_parse(content, spec), spec)
-        _check_shape(frame, spec)
+        _check_outcome(frame, spec)
     except (AuditInputError, ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise AuditInputError(
             f"{name}: {path.name} is not the expected table ({error}). Remove it. {_help(name)}"
@@ -238,24 +236,25 @@ def _parse(content: bytes, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _normalise(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Columns in the published order, whole numbers as int64, measurements as float64, the rest as text."""
+    if len(frame) != spec["rows"]:
+        raise AuditInputError(f"{len(frame):,} rows, expected {spec['rows']:,}")
     frame = frame.drop(columns=[c for c in spec.get("drop", ()) if c in frame])
     absent = [c for c in spec["columns"] if c not in frame]
     extra = [c for c in frame if c not in spec["columns"]]
     if absent or extra:
         raise AuditInputError(f"columns missing: {absent[:5]}, columns unknown: {extra[:5]}")
     whole = spec["columns"] if spec["integers"] == "all" else spec["integers"]
-    floats = spec.get("floats", [])
-    frame = frame[spec["columns"]].astype(dict.fromkeys([*whole, *floats], "float64"))
-    for column in whole:
-        broken = int((frame[column] % 1 != 0).sum())  # a missing value is not whole either
-        if broken:
-            raise AuditInputError(f"column {column} holds {broken} values that are not whole numbers")
+    kinds = {**dict.fromkeys(spec.get("floats", []), "numbers"), **dict.fromkeys(whole, "whole numbers")}
+    for column, kind in kinds.items():
+        value = pd.to_numeric(frame[column], errors="coerce")
+        broken = value.isna() if kind == "numbers" else value % 1 != 0  # true of a missing value as well
+        if broken.any():
+            raise AuditInputError(f"column {column} holds {int(broken.sum())} values that are not {kind}")
+    frame = frame[spec["columns"]].astype(dict.fromkeys(kinds, "float64"))
     return frame.astype(dict.fromkeys(whole, "int64"))
 
 
-def _check_shape(frame: pd.DataFrame, spec: Mapping[str, Any]) -> None:
-    if len(frame) != spec["rows"]:
-        raise AuditInputError(f"{len(frame):,} rows, expected {spec['rows']:,}")
+def _check_outcome(frame: pd.DataFrame, spec: Mapping[str, Any]) -> None:
     positives = int((frame[spec["outcome"]] == spec["positive"]).sum())
     if positives != spec["positives"]:
         raise AuditInputError(

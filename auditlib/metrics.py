@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import xlogy
 
 from auditlib.errors import AuditInputError
 
@@ -46,12 +47,33 @@ def parts(table: Any, metric: Metric | str) -> tuple[Any, Any]:
     if name not in RATES:
         raise AuditInputError(f"{name} is not a rate of one table; the rates are {', '.join(RATES)}.")
     above, below = RATES[name]
-    return sum(table[cell] for cell in above), sum(table[cell] for cell in below)
+    return _total(table, above), _total(table, below)
+
+
+def _total(table: Any, cells: tuple[str, ...]) -> Any:
+    arrays = [table[cell] for cell in cells]
+    if _aligned(table, arrays):
+        return _like(arrays[0], sum(array.data for array in arrays))
+    return sum(arrays)
+
+
+def _aligned(table: Any, arrays: list[Any]) -> bool:
+    """Whether arrays may be combined by position: those of one Dataset share coordinates, which xarray would
+    compare and copy at every operation (most of the time of a bootstrap)."""
+    return isinstance(table, xr.Dataset) and len({array.dims for array in arrays}) == 1
+
+
+def _like(array: xr.DataArray, data: Any) -> xr.DataArray:
+    found = array.copy(deep=False, data=data)
+    found.name = None
+    return found
 
 
 def _rate(table: Any, name: str) -> Any:
     above, below = parts(table, name)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is NaN, on purpose
+        if _aligned(table, [above, below]):
+            return _like(above, np.true_divide(above.data, below.data))
         return np.true_divide(above, below)
 
 
@@ -172,9 +194,11 @@ def gap(values: xr.DataArray, a: str, b: str, dim: str | None = None) -> xr.Data
 
 def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None = None) -> str:
     """The dim that has both levels."""
+    if not isinstance(values, xr.DataArray | xr.Dataset):
+        raise AuditInputError(f"a gap needs named levels: pass a metric of counts.at(…), not {type(values).__name__}.")
     dims = [str(name) for name in values.dims if name in values.coords] if dim is None else [dim]
-    if dim is not None and dim not in values.dims:
-        raise AuditInputError(f"{dim!r} is not a dim of these values; they have {', '.join(map(str, values.dims))}.")
+    if dim is not None:
+        check_dim(values, dim)
     levels = {name: [str(level) for level in values[name].values] for name in dims}
     found = [name for name in dims if a in levels[name] and b in levels[name]]
     if len(found) == 1 and a != b:
@@ -182,6 +206,15 @@ def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None 
     known = "; ".join(f"{name}: {', '.join(levels[name])}" for name in dims if name not in ("replicate", "threshold"))
     why = "are one level" if a == b else "are in several dims, so say dim=" if found else "are not levels of one dim"
     raise AuditInputError(f"{a!r} and {b!r} {why}. There is {known or 'no group dim'}.")
+
+
+def check_dim(values: xr.DataArray | xr.Dataset, dim: str) -> None:
+    """An error unless ``dim`` is a dim of at least two levels: one group compared with itself always agrees."""
+    if dim not in values.dims:
+        known = ", ".join(map(str, values.dims)) or "none"
+        raise AuditInputError(f"{dim!r} is not a dim of these values; they have: {known}.")
+    if values.sizes[dim] < 2:
+        raise AuditInputError(f"comparing over {dim!r} needs at least two groups, but there is {values.sizes[dim]}.")
 
 
 def spread(values: xr.DataArray, dim: str) -> xr.DataArray:
@@ -192,7 +225,9 @@ def spread(values: xr.DataArray, dim: str) -> xr.DataArray:
     >>> round(float(spread(sensitivity(table), "group")), 4)
     0.1333
     """
-    return values.max(dim, skipna=False) - values.min(dim, skipna=False)
+    check_dim(values, dim)
+    lowest, highest = values.min(dim, skipna=False), values.max(dim, skipna=False)
+    return _like(lowest, highest.data - lowest.data)
 
 
 def ratio(values: xr.DataArray, dim: str) -> xr.DataArray:
@@ -203,8 +238,10 @@ def ratio(values: xr.DataArray, dim: str) -> xr.DataArray:
     >>> round(float(ratio(selection_rate(table), "group")), 4)
     0.4167
     """
+    check_dim(values, dim)
+    lowest, highest = values.min(dim, skipna=False), values.max(dim, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return values.min(dim, skipna=False) / values.max(dim, skipna=False)
+        return _like(lowest, np.true_divide(lowest.data, highest.data))
 
 
 def theil(table: Any, dim: str) -> xr.DataArray:
@@ -223,12 +260,16 @@ def theil(table: Any, dim: str) -> xr.DataArray:
     >>> round(float(theil(parse_confusion("A:0,0,0,10; B:5,5,5,5"), "group")), 4)
     0.4055
     """
-    n = sum(table[cell] for cell in ("tp", "fp", "fn", "tn"))
-    benefit = 1 + selection_rate(table) - prevalence(table)
-    overall = (n * benefit).sum(dim, skipna=False) / n.sum(dim)
-    relative = benefit / overall.where(overall > 0)
-    terms = n / n.sum(dim) * relative * np.log(relative.where(relative > 0, 1.0))
-    return terms.sum(dim, skipna=False).where(relative.notnull().all(dim))
+    check_dim(table["tp"], dim)
+    tp, fp, fn, tn = (table[cell].variable for cell in ("tp", "fp", "fn", "tn"))  # without coordinates to align
+    people = tp + fp + fn + tn
+    benefit = people + fp - fn  # of all in the group: n_g·b̄_g
+    with np.errstate(divide="ignore", invalid="ignore"):  # an empty group, or no benefit at all, is NaN
+        share = benefit / benefit.sum(dim)
+        relative = share * people.sum(dim) / people
+    terms = share.copy(deep=False, data=xlogy(share.data, relative.data))  # 0 · ln 0 is 0
+    found = terms.sum(dim, skipna=False)
+    return _like(table["tp"].isel({dim: 0}, drop=True).transpose(*found.dims), found.data)
 
 
 def small(table: Any) -> Any:

@@ -174,9 +174,7 @@ def _sliders(
         made.append(_Slider(name, labels.get(name, name), texts, values.index(start)))
         frames *= len(values)
     if frames > most:
-        raise AuditInputError(
-            f"sliders: {frames} frames, at most {most} with {len(made)} slider(s); give fewer values"
-        )
+        raise AuditInputError(f"sliders: {frames} frames, at most {most} with {len(made)} slider(s); give fewer values")
     return tuple(made)
 
 
@@ -199,7 +197,7 @@ def _alt(alt: str | Callable[..., str], sliders: Sequence[_Slider], chosen: Mapp
         text = alt(**chosen)
     else:
         values = "; ".join(f"{slider.label}: {_text(chosen[slider.name])}" for slider in sliders)
-        text = f"{alt} {values}." if alt else ""
+        text = f"{alt} {values}." if alt.strip() else ""
     if not text.strip():
         raise AuditInputError(f"alt: empty for {dict(chosen)}; say in words what the picture shows")
     return text

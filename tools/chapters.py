@@ -75,7 +75,9 @@ def is_notebook(source: Path) -> bool:
 def configure(root: Path, book: Path) -> None:
     """Copy the settings; where MathJax stands in vendor/, serve it from the site itself."""
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    (book / "extra").mkdir(exist_ok=True)
+    (book / "_ext").mkdir()
+    shutil.copy(root / "tools" / "accessible.py", book / "_ext")
+    (book / "extra").mkdir()
     (book / "extra" / ".nojekyll").touch()  # GitHub Pages would leave out _static
     if (root / "vendor" / "mathjax").is_dir():
         shutil.copytree(root / "vendor", book / "extra" / "vendor")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import jupytext
 import yaml
-from chapters import ROOT, is_notebook, pages
 from nbformat.v4 import new_code_cell
+
+from chapters import ROOT, is_notebook, pages
 
 COLAB = """\
 # On Colab only: fetch the book, its package and its count tables.

@@ -32,6 +32,8 @@ def snap(threshold: float) -> float:
 def check_threshold(threshold: object, name: str = "threshold") -> float:
     """``threshold`` as a snapped float in [0, 1], or an error that names it."""
     try:
+        if isinstance(threshold, bool | np.bool_ | str):
+            raise TypeError
         value = float(threshold)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise AuditInputError(f"{name} must be a number between 0 and 1, not {threshold!r}.") from None
@@ -126,11 +128,14 @@ def make_edges(bins: int, thresholds: Iterable[float], dtypes: tuple[str, ...]) 
     return Edges(lower, bins, "grid", dtypes)
 
 
-def distinct_edges(scores: np.ndarray, thresholds: Iterable[float], dtypes: tuple[str, ...]) -> Edges:
-    """Every score that occurs, plus ``thresholds``, plus 0, as edges."""
-    if "float32" in dtypes:  # the decimal that a float32 score was written as
-        scores = np.array([float(str(value)) for value in scores.astype(np.float32)])
-    lower = np.unique(np.concatenate([[0.0], scores + 0.0, np.array(list(thresholds), dtype=np.float64)]))
+def distinct_edges(scores: Sequence[np.ndarray], thresholds: Iterable[float], dtypes: tuple[str, ...]) -> Edges:
+    """Every score that occurs (an array a model), plus ``thresholds``, plus 0, as edges."""
+    found = [
+        # the decimal that a float32 score was written as
+        np.array([float(str(value)) for value in np.unique(held.astype(np.float32))]) if dtype == "float32" else held
+        for held, dtype in zip(scores, dtypes, strict=True)
+    ]
+    lower = np.unique(np.concatenate([[0.0], *found, np.array(list(thresholds), dtype=np.float64)]) + 0.0)
     return Edges(lower, None, "distinct", dtypes)
 
 

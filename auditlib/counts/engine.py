@@ -23,12 +23,11 @@ from auditlib.counts.edges import (
     round_to,
 )
 from auditlib.counts.labels import LabelCode, label_code
-from auditlib.counts.levels import group_levels
+from auditlib.counts.levels import check_name, group_levels
 from auditlib.counts.patterns import collapse
 from auditlib.counts.table import Counts
 from auditlib.errors import AuditInputError
 
-RESERVED = ("label", "bin", "threshold", "replicate", "model", "pattern", "units", "n")
 MISSING, OUTSIDE = -1, -2
 
 
@@ -113,25 +112,26 @@ def count(
     positive_name = code.check(table["label"], table["n"])
     check_scores(question.scores, table)
     if edges is None:
-        scores = np.concatenate([table[f"bin{i}"] for i in range(len(dtypes))])
-        edges = distinct_edges(scores, asked, dtypes)
+        edges = distinct_edges([table[f"bin{i}"] for i in range(len(dtypes))], asked, dtypes)
     return build(table, question, edges, positive_name, missing)
 
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:
     """The frame as a narwhals LazyFrame, or an error that says what can be counted."""
+    names = [*getattr(frame, "columns", ())] if hasattr(frame, "iloc") else []  # pandas allows any names, even twice
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise AuditInputError(f"column names occur twice: {', '.join(map(repr, twice))}; rename them.")
+    other = [name for name in names if not isinstance(name, str)]
+    if other:
+        shown = ", ".join(map(repr, other[:10]))
+        raise AuditInputError(f"column names must be text; rename those that are numbers or tuples ({shown}).")
     try:
         data = nw.from_native(frame)
-        names = list(frame.columns if hasattr(frame, "iloc") else data.columns)
     except (TypeError, nw.exceptions.NarwhalsError) as error:
         raise AuditInputError(
             f"cannot count a {type(frame).__name__}; pass a pandas, Polars, PyArrow or DuckDB table ({error})."
         ) from None
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        raise AuditInputError(f"column names occur twice: {', '.join(map(repr, twice))}; rename them.")
-    if not all(isinstance(name, str) for name in names):
-        raise AuditInputError("column names must be text; rename the columns that are numbers or tuples.")
     return data.lazy()
 
 
@@ -139,23 +139,31 @@ def check_question(
     schema: Any, label: str, score: str | Sequence[str], by: str | Sequence[str], cluster: str | None
 ) -> Question:
     """Every column exists and plays one part; no group has a reserved name."""
-    scores = (score,) if isinstance(score, str) else tuple(score)
-    groups = (by,) if isinstance(by, str) else tuple(by)
+    scores, groups = column_names(score), column_names(by)
+    units = () if cluster is None else (cluster,)
     if not scores:
         raise AuditInputError("score names no column.")
-    for role, names in (("label", [label]), ("score", scores), ("by", groups), ("cluster", [cluster])):
+    for role, names in (("label", (label,)), ("score", scores), ("by", groups), ("cluster", units)):
         for name in names:
-            if name is not None and name not in schema:
-                near = ", ".join(map(repr, list(schema)[:20]))
-                raise AuditInputError(f"{role}={name!r} is not a column; the columns are {near}.")
+            if not isinstance(name, str) or name not in schema:
+                near = ", ".join(map(repr, list(schema)[:20])) or "none"
+                raise AuditInputError(f"{role}={name!r} is not a column; the columns are: {near}.")
     parts = [label, *scores, *groups]
     if len(set(parts)) < len(parts):
         twice = next(name for name in parts if parts.count(name) > 1)
         raise AuditInputError(f"column {twice!r} is used twice; label, score and by must be different columns.")
+    if cluster == "row":
+        raise AuditInputError("cluster='row' says nothing, since every row is a row; rename the column.")
+    if cluster in (label, *scores):
+        raise AuditInputError(f"cluster={cluster!r} is the label or a score; name the column that tells units apart.")
     for name in groups:
-        if name in RESERVED or name.startswith("bin."):
-            raise AuditInputError(f"{name!r} cannot name a group (reserved: {', '.join(RESERVED)}); rename the column.")
+        check_name(name)
     return Question(label, scores, groups, cluster)
+
+
+def column_names(names: Any) -> tuple[Any, ...]:
+    """One name or several, as a tuple."""
+    return tuple(names) if isinstance(names, list | tuple | set | np.ndarray) else (names,)
 
 
 def score_dtype(name: str, dtype: Any) -> str:
@@ -164,7 +172,8 @@ def score_dtype(name: str, dtype: Any) -> str:
         return "float32"
     if dtype.is_numeric() or dtype == nw.Boolean:
         return "float64"
-    raise AuditInputError(f"score {name!r} has type {dtype}, not numbers; convert it to floats between 0 and 1.")
+    kind = "no known type (is every value missing?)" if dtype == nw.Unknown else f"type {dtype}, not numbers"
+    raise AuditInputError(f"score {name!r} has {kind}; convert it to floats between 0 and 1.")
 
 
 def bin_of(name: str, dtype: str, edges: Edges | None) -> nw.Expr:
@@ -182,11 +191,12 @@ def bin_of(name: str, dtype: str, edges: Edges | None) -> nw.Expr:
         edge = nearest / (nearest * 0.0 + bins)
         if dtype == "float32":
             edge = edge.cast(nw.Float32).cast(nw.Float64)
-        found = nearest - nw.when(score < edge).then(1.0).otherwise(0.0)
+        found = nearest - (score < edge).cast(nw.Float64)
         grid = set(grid_edges(edges.grid or 1).tolist())
         for threshold in (t for t in edges.lower.tolist() if t not in grid):
-            found = found + nw.when(score >= float(round_to(threshold, dtype))).then(1.0).otherwise(0.0)
-    return nw.when(absent).then(float(MISSING)).otherwise(nw.when(inside).then(found).otherwise(float(OUTSIDE)))
+            found = found + (score >= float(round_to(threshold, dtype))).cast(nw.Float64)
+    code = nw.when(absent).then(float(MISSING)).otherwise(nw.when(inside).then(found).otherwise(float(OUTSIDE)))
+    return code if edges is None else code.cast(nw.Int32)  # engines group whole numbers faster
 
 
 def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | None) -> dict[str, np.ndarray]:
@@ -239,7 +249,7 @@ def build(table: dict[str, Any], question: Question, edges: Edges, positive: str
     for i in range(len(question.scores)):
         found = table[f"bin{i}"]
         if edges.kind == "distinct":
-            found = np.searchsorted(round_to(edges.lower, edges.dtypes[i]), found)
+            found = np.searchsorted(round_to(edges.lower, edges.dtypes[i]), found, side="right") - 1
         columns.append(found.astype(np.int64))
     cells = np.stack(columns, axis=1)
     if question.cluster is None:

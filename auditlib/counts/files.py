@@ -8,8 +8,9 @@ import io
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,18 +31,30 @@ KEYS = (
 
 def body_of(counts: Counts) -> str:
     """The long table as CSV text; floats in their shortest exact form."""
-    return counts.to_frame().to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    names = [*counts.groups, *counts.models, *(level for levels in counts.groups.values() for level in levels)]
+    bad = [name for name in names if "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name)]
+    if bad:
+        raise AuditInputError(f"{bad[0]!r} cannot be written as text; rename it.")
+    # Only a carriage return needs every text quoted: minimal quoting would leave it bare.
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if any("\r" in name for name in names) else csv.QUOTE_MINIMAL
+    return counts.to_frame().to_csv(index=False, lineterminator="\n", quoting=quoting)
 
 
-def digest(body: str) -> str:
-    """What tells an edited table from the one written."""
-    return hashlib.sha256(body.encode()).hexdigest()[:16]
+def digest(header: Mapping[str, Any], body: str) -> str:
+    """What tells an edited table from the one written: an added threshold would give wrong counts, too."""
+    said = json.dumps({key: header[key] for key in sorted(header) if key != "digest"})
+    return hashlib.sha256(f"{said}\n{body}".encode()).hexdigest()[:16]
+
+
+def plain(value: Any) -> Any:
+    """NumPy numbers and arrays, paths and dates in the provenance, as JSON has them."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
 def header_of(counts: Counts, body: str) -> dict[str, Any]:
     """The header, in the order of KEYS."""
     edges = counts.edges
-    return {
+    header = {
         "label": counts.label,
         "positive": counts.positive,
         "groups": {dim: list(levels) for dim, levels in counts.groups.items()},
@@ -55,9 +68,10 @@ def header_of(counts: Counts, body: str) -> dict[str, Any]:
         "rows": counts.n_rows,
         "lines": len(counts.lines.n),
         "small": counts.small_cells(),
-        "digest": digest(body),
-        "provenance": dict(counts.provenance),
+        "digest": "",
+        "provenance": json.loads(json.dumps(dict(counts.provenance), default=plain)),
     }
+    return header | {"digest": digest(header, body)}
 
 
 def write(counts: Counts, path: str | Path | None) -> str | None:
@@ -67,6 +81,8 @@ def write(counts: Counts, path: str | Path | None) -> str | None:
     if path is None:
         return text
     target = Path(path)
+    if not target.parent.is_dir():
+        raise AuditInputError(f"{str(target.parent)!r} is not a folder; make it before writing {target.name!r}.")
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with open(handle, "w", encoding="utf-8", newline="") as file:
@@ -81,17 +97,23 @@ def write(counts: Counts, path: str | Path | None) -> str | None:
 
 def read(path: str | Path | IO[str]) -> Counts:
     """The table in a file or open text, checked against its header."""
+    text: object
     if isinstance(path, str | Path):
         name = str(path)
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+        try:  # as bytes: reading as text would turn a carriage return in a group's name into a newline
+            text = Path(path).read_bytes().decode()
         except UnicodeDecodeError:
             raise AuditInputError(f"{name}: not UTF-8 text, so not a count table.") from None
         except OSError as error:
             raise AuditInputError(f"{name}: cannot be read ({error.strerror}).") from None
     else:
-        name, text = "the table", path.read()
-    return parse(text.replace("\r\n", "\n"), name)
+        name, text = "the table", path.read() if hasattr(path, "read") else None
+    if not isinstance(text, str):
+        raise AuditInputError(f"read_csv takes a path or an open text file, not {type(path).__name__}.")
+    text = text.removeprefix("\ufeff")
+    if text.partition("\n")[0].endswith("\r"):  # saved with Windows line ends
+        text = text.replace("\r\n", "\n")
+    return parse(text, name)
 
 
 def parse(text: str, name: str) -> Counts:
@@ -109,11 +131,11 @@ def parse(text: str, name: str) -> Counts:
         raise AuditInputError(f"{name}: the header lacks {', '.join(missing) or 'its keys'}; write the table again.")
     try:
         counts = assemble(header, body, name)
+        check(counts, header, name)
     except AuditInputError:
         raise
     except Exception as error:  # anything else means a header or table of the wrong shape
         raise AuditInputError(f"{name}: damaged ({type(error).__name__}: {error}); write the table again.") from None
-    check(counts, header, name)
     return counts
 
 
@@ -124,30 +146,34 @@ def assemble(header: dict[str, Any], body: str, name: str) -> Counts:
     groups = {dim: tuple(levels) for dim, levels in header["groups"].items()}
     models, unit = tuple(header["models"]), header["unit"]
     edges = edges_of(header)
-    frame = pd.read_csv(io.StringIO(body), keep_default_na=False, dtype=dict.fromkeys(groups, str))
     bins = [f"bin.{model}" for model in models] or ["bin"]
     expected = (["pattern", "units"] if unit != "row" else []) + [*groups, "label", *bins, "n"]
-    if list(frame.columns) != expected:
-        raise AuditInputError(f"{name}: the columns are {list(frame.columns)}, but the header asks for {expected}.")
+    columns = next(csv.reader(io.StringIO(body, newline="")), [])
+    if columns != expected:
+        raise AuditInputError(f"{name}: the columns are {columns}, but the header asks for {expected}.")
+    frame = pd.read_csv(
+        io.StringIO(body, newline=""), names=expected, header=0, keep_default_na=False, index_col=False,
+        dtype=dict.fromkeys(groups, str), float_precision="round_trip",
+    )  # fmt: skip
     if len(frame) != header["lines"]:
         raise AuditInputError(
             f"{name}: {len(frame):,} lines, but the header counts {header['lines']:,}; it was cut short or edited."
         )
-    columns = []
+    coded = []
     for dim, levels in groups.items():
         codes = pd.Index(levels).get_indexer(pd.Index(frame[dim]))
         if (codes < 0).any():
             raise AuditInputError(f"{name}: {dim} has {frame[dim][codes < 0].iloc[0]!r}, which the header lacks.")
-        columns.append(codes)
-    columns.append(whole(frame, "label", name, low=0, high=1))
+        coded.append(codes)
+    coded.append(whole(frame, "label", name, low=0, high=1))
     for column in bins:
         values = pd.to_numeric(frame[column]).to_numpy(float)
         found = np.searchsorted(edges.lower, values).clip(max=len(edges) - 1)
         if (edges.lower[found] != values).any():
-            bad = values[edges.lower[found] != values][0]
+            bad = float(values[edges.lower[found] != values][0])
             raise AuditInputError(f"{name}: {column} has {bad!r}, which is no edge of this table.")
-        columns.append(found)
-    n, cells = whole(frame, "n", name), np.stack(columns, axis=1).astype(np.int64)
+        coded.append(found)
+    n, cells = whole(frame, "n", name), np.stack(coded, axis=1).astype(np.int64)
     if unit == "row":
         lines = Lines(np.arange(len(n)), cells, np.ones(len(n), np.int64), n)
     else:
@@ -167,7 +193,7 @@ def edges_of(header: dict[str, Any]) -> Edges:
     extra, grid = np.array(header["thresholds"], dtype=np.float64), header["grid"]
     lower = np.unique(np.concatenate([[0.0] if grid is None else grid_edges(int(grid)), extra]))
     if not ((lower >= 0) & (lower <= 1)).all() or header["kind"] not in ("grid", "distinct", "cut"):
-        raise AuditInputError("the header's thresholds must lie between 0 and 1.")
+        raise ValueError("thresholds must lie between 0 and 1, and kind be grid, distinct or cut")
     return Edges(lower, grid, header["kind"], tuple(header["score_dtype"]))
 
 
@@ -176,10 +202,10 @@ def whole(frame: pd.DataFrame, column: str, name: str, low: int = 1, high: int |
     values = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
     bad = ~((values >= low) & (values == np.floor(values)) & (values <= (high if high is not None else 2**53)))
     if bad.any():
-        line = int(np.flatnonzero(bad)[0]) + 4
+        line = int(np.flatnonzero(bad)[0])
         said = f"from {low} to {high}" if high is not None else f"of at least {low}"
         raise AuditInputError(
-            f"{name}, line {line}: {column} is {frame[column].iloc[line - 4]!r}, not a whole number {said}."
+            f"{name}, line {line + 4}: {column} is {str(frame[column].iloc[line])!r}, not a whole number {said}."
         )
     return values.astype(np.int64)
 
@@ -191,7 +217,8 @@ def check(counts: Counts, header: dict[str, Any], name: str) -> None:
             raise AuditInputError(
                 f"{name}: the table holds {found:,} {key}, but the header says {header[key]:,}; it was edited."
             )
-    if digest(body_of(counts)) != header["digest"]:
+    if digest(header, body_of(counts)) != header["digest"]:
         raise AuditInputError(
-            f"{name}: the totals agree but the table is not the one that was written; count and write it again."
+            f"{name}: the totals agree, but header or table is not what was written; it was edited. "
+            "Count and write it again."
         )

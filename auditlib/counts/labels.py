@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from auditlib.errors import AuditInputError
 
@@ -28,10 +29,7 @@ class LabelCode:
         """The positive value's name, or an error with the number of rows."""
         total, absent, other = int(n.sum()), int(n[codes == MISSING].sum()), int(n[codes == OTHER].sum())
         if absent:
-            raise AuditInputError(
-                f"label {self.name!r}: {absent:,} of {total:,} rows have no value; labels are never filled. "
-                "Drop those rows knowingly."
-            )
+            raise AuditInputError(_absent(self.name, absent, total))
         if other:
             raise AuditInputError(
                 f"label {self.name!r}: {other:,} of {total:,} rows are neither 0 nor 1 (values: {self.values()}); "
@@ -48,11 +46,18 @@ class LabelCode:
         return shown_values(self.data, self.name)
 
 
+def _absent(name: str, absent: int, total: int) -> str:
+    return (
+        f"label {name!r}: {absent:,} of {total:,} rows have no value; labels are never filled. "
+        "Drop those rows knowingly."
+    )
+
+
 def shown_values(data: Any, name: str) -> str:
     """Up to ten distinct values of a column, sorted by their spelling."""
-    local = data.select(nw.col(name)).unique().head(10).collect()
-    values = sorted((value for value in local[name].to_list() if value is not None), key=str)
-    return ", ".join(repr(value) for value in values)
+    local = data.select(nw.col(name)).unique().head(11).collect()[name].to_list()
+    values = sorted((value for value in local if not pd.isna(value)), key=str)
+    return ", ".join(repr(value) for value in values[:10]) or "all missing"
 
 
 def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
@@ -66,16 +71,21 @@ def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
         match = column == bool(wanted)
         return _code(data, name, match, column.is_null(), positive)
     if dtype.is_numeric():
-        absent = column.is_null() | column.cast(nw.Float64).is_nan().fill_null(True)
+        absent = column.is_null()
+        if dtype.is_float():
+            absent = absent | column.cast(nw.Float64).is_nan().fill_null(True)
         if positive is None:
             zero_one = nw.when(column == 1).then(1).otherwise(nw.when(column == 0).then(0).otherwise(OTHER))
             return LabelCode(name, nw.when(absent).then(MISSING).otherwise(zero_one), "1", False, data)
         _expect(isinstance(positive, Number | np.number), data, name, positive, "numbers")
         return _code(data, name, column == positive, absent, positive)
+    if dtype == nw.Categorical and positive is not None:  # categories may be numbers: compared by their spelling
+        return _code(data, name, column.cast(nw.String) == str(positive), column.is_null(), positive)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         _expect(isinstance(positive, str), data, name, positive, "text")
         return _code(data, name, column.cast(nw.String) == positive, column.is_null(), positive)
-    raise AuditInputError(f"label {name!r} has type {dtype}; use true/false, 0/1, or text with positive=…")
+    kind = "no known type (is every value missing?)" if dtype == nw.Unknown else f"type {dtype}"
+    raise AuditInputError(f"label {name!r} has {kind}; use true/false, 0/1, or text with positive=…")
 
 
 def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any) -> LabelCode:
@@ -94,7 +104,9 @@ def _expect(fits: bool, data: Any, name: str, positive: Any, kind: str) -> None:
 def _object_code(data: Any, name: str, positive: Any) -> LabelCode:
     """A pandas object column of booleans or numbers, as a float column; anything else is refused."""
     values = data.select(nw.col(name)).collect()[name].to_list()
-    present = [value for value in values if value is not None and value == value]
+    present = [value for value in values if not pd.isna(value)]
+    if len(present) < len(values):
+        raise AuditInputError(_absent(name, len(values) - len(present), len(values)))
     if present and all(isinstance(value, bool | np.bool_ | int | np.integer | float) for value in present):
         return label_code(data.with_columns(nw.col(name).cast(nw.Float64)), name, nw.Float64(), positive)
     shown = ", ".join(repr(value) for value in sorted(set(present), key=str)[:10])

@@ -11,14 +11,29 @@ import pandas as pd
 from auditlib.errors import AuditInputError
 
 MISSING_LEVEL = "missing"
+#: Names that tables and results use themselves, as dims, coordinates or variables.
+RESERVED = (
+    "label", "bin", "threshold", "replicate", "model", "pattern", "units", "n",
+    "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments",
+    "estimate", "low", "high", "deff", "n_effective", "undefined",
+)  # fmt: skip
+
+
+def check_name(name: str) -> None:
+    """An error if ``name`` cannot name a group."""
+    if name in RESERVED or name.startswith("bin."):
+        raise AuditInputError(f"{name!r} cannot name a group (reserved: {', '.join(RESERVED)}); rename the column.")
 
 
 def group_levels(
     name: str, values: Any, n: np.ndarray, missing: str, what: str = "group"
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Levels of a group column that occur, and the code of each row of the aggregated table."""
-    raw = values.to_list() if isinstance(values, nw.Series) else list(values)
-    codes, distinct = pd.factorize(np.array([*raw, None], dtype=object)[:-1], use_na_sentinel=True)
+    try:
+        codes, distinct = _factorize(values)
+    except TypeError:
+        kind = getattr(values, "dtype", "list")
+        raise AuditInputError(f"{what} {name!r} holds values of type {kind}; make them text.") from None
     absent = codes < 0
     if absent.any() and missing == "raise":
         hint = " or pass missing='category' to keep them as a group of their own" if what == "group" else ""
@@ -41,6 +56,16 @@ def group_levels(
     return levels, code
 
 
+def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Code of each value (-1 where missing) and the distinct values as Python objects."""
+    # Whole numbers without a gap are the one kind that NumPy holds as it is.
+    if isinstance(values, nw.Series) and values.dtype.is_integer() and not values.is_null().any():
+        codes, found = pd.factorize(values.to_numpy())
+        return codes, found.astype(object)
+    raw = values.to_list() if isinstance(values, nw.Series) else list(values)
+    return pd.factorize(np.array([*raw, None], dtype=object)[:-1], use_na_sentinel=True)
+
+
 def _order(values: Any, distinct: np.ndarray) -> list[int]:
     """Declared order of an ordered categorical, otherwise numbers by size and text by spelling."""
     declared = _declared(values)
@@ -54,9 +79,7 @@ def _order(values: Any, distinct: np.ndarray) -> list[int]:
 def _declared(values: Any) -> list[Any] | None:
     if not isinstance(values, nw.Series):
         return None
-    if values.dtype == nw.Enum:
-        return values.cat.get_categories().to_list()
     native = values.to_native()
-    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype) and native.dtype.ordered:
-        return native.dtype.categories.tolist()
-    return None
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+        return native.dtype.categories.tolist() if native.dtype.ordered else None
+    return list(values.dtype.categories) if isinstance(values.dtype, nw.Enum) else None

@@ -33,11 +33,15 @@ def regrouping(
     dim: str, parts: Mapping[str, Iterable[str]], levels: tuple[str, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """New levels (merged ones first) and the new code of every old level."""
+    if not isinstance(parts, Mapping):
+        raise AuditInputError(
+            f"{dim!r}: say which levels go where, as {{'new name': ['level', 'level']}}, not {parts!r}."
+        )
     code = np.full(len(levels), -1)
     for number, (name, members) in enumerate(parts.items()):
         if isinstance(members, str):
             raise AuditInputError(f"{dim!r}: the members of {name!r} must be a list, not the text {members!r}.")
-        for old in positions(dim, list(members), levels):
+        for old in positions(dim, [str(member) for member in members], levels):
             if code[old] >= 0:
                 raise AuditInputError(f"{dim!r}: {levels[old]!r} is put into two groups.")
             code[old] = number
@@ -60,7 +64,7 @@ def add(left: Counts, right: object) -> Counts:
     for what in ("dims", "models", "edges", "unit", "label", "positive"):
         mine, theirs = getattr(left, what), getattr(right, what)
         if set(mine) != set(theirs) if what == "dims" else mine != theirs:
-            said = "" if what == "edges" else f" ({mine!r} and {theirs!r})"
+            said = f" ({mine!r} and {theirs!r})" if what != "edges" else _types(left, right)
             hint = "count both with the same bins and thresholds, or .cut both to the same thresholds"
             raise AuditInputError(
                 f"these counts cannot be added: their {what} differ{said}; "
@@ -83,6 +87,11 @@ def add(left: Counts, right: object) -> Counts:
     )
     origin = {"sum_of": [*_origins(left), *_origins(right)]}
     return Counts(groups, left.edges, left.models, left.label, left.positive, left.unit, lines, origin)
+
+
+def _types(left: Counts, right: Counts) -> str:
+    mine, theirs = ("/".join(counts.edges.dtypes) for counts in (left, right))
+    return "" if mine == theirs else f" (scores of {mine} and of {theirs})"
 
 
 def _origins(counts: Counts) -> list[object]:

@@ -13,7 +13,7 @@ import xarray as xr
 
 from auditlib.counts import confusions, draws, merge
 from auditlib.counts.edges import Edges
-from auditlib.counts.patterns import Lines
+from auditlib.counts.patterns import Lines, collapse
 from auditlib.counts.thresholds import Thresholds, all_thresholds, as_thresholds
 from auditlib.errors import AuditInputError
 
@@ -63,8 +63,6 @@ class Counts:
     lines: Lines
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
-    # -- what it is ------------------------------------------------------------------------------------------
-
     @property
     def dims(self) -> tuple[str, ...]:
         """Group dimensions."""
@@ -81,16 +79,14 @@ class Counts:
         return self.unit != "row"
 
     @property
-    def n_units(self) -> int | np.ndarray:
-        """Units (patients, or rows), one number a replicate where resampled."""
-        total = self.lines.units.sum(axis=-1)
-        return total if self.resampled else int(total)
+    def n_units(self) -> Any:
+        """Units (patients, or rows): an int, or one number a replicate where resampled."""
+        return self.lines.units.sum(axis=-1) if self.resampled else int(self.lines.units.sum())
 
     @property
-    def n_rows(self) -> int | np.ndarray:
-        """Rows counted, one number a replicate where resampled."""
-        total = self.lines.rows().sum(axis=-1)
-        return total if self.resampled else int(total)
+    def n_rows(self) -> Any:
+        """Rows counted: an int, or one number a replicate where resampled."""
+        return self.lines.rows().sum(axis=-1) if self.resampled else int(self.lines.rows().sum())
 
     @property
     def thresholds(self) -> list[float]:
@@ -103,11 +99,9 @@ class Counts:
         levels = "".join(f"\n  {dim}: {', '.join(names)}" for dim, names in self.groups.items())
         models = f"\n  model: {', '.join(self.models)}" if self.models else ""
         units = "" if self.resampled else f"{self.n_rows:,} rows, "
-        size = f"{len(self.lines.n):,} lines"
-        if not self.resampled:
-            units += f"{self.n_units:,} {unit}, " if self.clustered else ""
+        units += f"{self.n_units:,} {unit}, " if self.clustered and not self.resampled else ""
         return (
-            f"<Counts: {shape}{units}{self.lines.units.shape[-1]:,} patterns in {size}; "
+            f"<Counts: {shape}{units}{self.lines.units.shape[-1]:,} patterns in {len(self.lines.n):,} lines; "
             f"{self.label} = {self.positive}; {len(self.edges)} score bins ({self.edges.kind})>{levels}{models}"
         )
 
@@ -116,9 +110,9 @@ class Counts:
         if self.resampled:
             raise AuditInputError("replicates have no single table; use .at(threshold) or the unresampled counts.")
         lines, columns = self.lines, len(self.groups)
-        table: dict[str, Any] = {}
-        if self.clustered:
-            table |= {"pattern": lines.pattern, "units": lines.units[lines.pattern]}
+        table: dict[str, Any] = (
+            {"pattern": lines.pattern, "units": lines.units[lines.pattern]} if self.clustered else {}
+        )
         for column, (dim, levels) in enumerate(self.groups.items()):
             table[dim] = np.array(levels, dtype=object)[lines.cells[:, column]]
         table["label"] = lines.cells[:, columns]
@@ -136,11 +130,9 @@ class Counts:
         """Cells (lines of the long table) that hold fewer than 5 rows in all."""
         return int((self.lines.rows() < SMALL).sum())
 
-    # -- smaller questions -----------------------------------------------------------------------------------
-
     def column(self, dim: str) -> int:
         """Position of a group dimension, or an error that names those there are."""
-        if dim not in self.groups:
+        if not isinstance(dim, str) or dim not in self.groups:
             raise AuditInputError(f"{dim!r} is not a group here; there are: {', '.join(self.groups) or 'none'}.")
         return list(self.groups).index(dim)
 
@@ -155,11 +147,11 @@ class Counts:
         rest = list(range(len(self.groups), self.lines.cells.shape[1]))
         return self._with(self.lines.cells[:, columns + rest], groups={dim: self.groups[dim] for dim in dims})
 
-    def sel(self, **groups: str | Sequence[str]) -> Counts:
+    def sel(self, /, **groups: str | Sequence[str]) -> Counts:
         """Only the named levels; a single level drops its dimension, as in xarray."""
         keep = np.ones(len(self.lines.n), dtype=bool)
         cells, levels = self.lines.cells.copy(), dict(self.groups)
-        dropped = []
+        dropped: list[int] = []
         for dim, wanted in groups.items():
             column = self.column(dim)
             single = np.ndim(wanted) == 0
@@ -175,7 +167,7 @@ class Counts:
                 del levels[dim]
         return self._with(np.delete(cells, dropped, axis=1), keep, groups=levels)
 
-    def regroup(self, **groups: Mapping[str, Iterable[str]]) -> Counts:
+    def regroup(self, /, **groups: Mapping[str, Iterable[str]]) -> Counts:
         """Levels merged: ``regroup(age={"18–44": ["18–24", "25–44"]})``; levels not named stay as they are."""
         cells, levels = self.lines.cells.copy(), dict(self.groups)
         for dim, parts in groups.items():
@@ -184,15 +176,18 @@ class Counts:
             cells[:, column] = code[cells[:, column]]
         return self._with(cells, groups=levels)
 
+    def as_rows(self) -> Counts:
+        """The same counts with every row a unit of its own, as if the rows of one patient were independent."""
+        size = len(self.lines.n)
+        rows = collapse(np.arange(size), self.lines.cells, np.ones(size, np.int64), self.lines.rows())
+        return replace(self, unit="row", lines=rows)
+
     def cut(self, thresholds: Thresholds) -> Counts:
         """Bins merged to what ``thresholds`` need; AUROC and calibration can then no longer be had."""
         keep = [self.edges.index(value) for value in all_thresholds(thresholds)]
         edges, new = self.edges.cut(keep)
-        cells, first = self.lines.cells.copy(), len(self.groups) + 1
-        cells[:, first:] = new[cells[:, first:]]
-        return self._with(cells, edges=edges)
-
-    # -- results ---------------------------------------------------------------------------------------------
+        first, held = len(self.groups) + 1, self.lines.cells
+        return self._with(np.hstack([held[:, :first], new[held[:, first:]]]), edges=edges)
 
     def at(self, threshold: Thresholds) -> xr.Dataset:
         """Confusion counts when patients with ``score >= threshold`` are flagged.
@@ -278,8 +273,6 @@ class Counts:
                 f"needed with .cut(…) (now: {len(self.edges)} bins), or ask for fewer replicates."
             )
 
-    # -- adding, writing, reading ----------------------------------------------------------------------------
-
     def __add__(self, other: Counts) -> Counts:
         """Counts of both, exactly; edges, score types, label and unit kind must agree."""
         return merge.add(self, other)
@@ -287,7 +280,7 @@ class Counts:
     def __radd__(self, other: object) -> Counts:
         return self if other == 0 else NotImplemented  # so that sum([a, b]) works
 
-    def with_provenance(self, **facts: Any) -> Counts:
+    def with_provenance(self, /, **facts: Any) -> Counts:
         """The same counts with ``facts`` added to where they come from."""
         return replace(self, provenance={**self.provenance, **facts})
 

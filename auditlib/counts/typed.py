@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from auditlib.counts.levels import check_name
 from auditlib.errors import AuditInputError
 
 
@@ -25,6 +27,9 @@ def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
     >>> table["tp"].sel(sex="M").item()
     5
     """
+    for dim, names in dims.items():
+        if isinstance(names, str) or np.ndim(names) != 1:
+            raise AuditInputError(f"{dim}= must list the levels of that dim, not {names!r}.")
     shape = tuple(len(levels) for levels in dims.values())
     cells: Mapping[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     data = {}
@@ -37,17 +42,19 @@ def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
             raise AuditInputError(f"{name} has shape {values.shape}, but the dims {list(dims)} have {shape}.")
         bad = values[~((values >= 0) & (values == np.floor(values)) & (values < 2**53))]
         if bad.size:
-            raise AuditInputError(f"{name} must be whole numbers of at least 0, not {bad.reshape(-1)[0]!r}.")
+            raise AuditInputError(f"{name} must be whole numbers of at least 0, not {float(bad[0])!r}.")
         data[name] = (list(dims), values.astype(np.int64))
     levels = {dim: [str(level) for level in names] for dim, names in dims.items()}
     for dim, names in levels.items():
+        if dim not in ("replicate", "threshold", "model"):
+            check_name(dim)
         if len(set(names)) < len(names):
             raise AuditInputError(f"{dim!r} names a level twice: {', '.join(names)}.")
     return xr.Dataset(data, coords=levels, attrs={"unit": "row"})
 
 
 def parse_confusion(text: str) -> xr.Dataset:
-    """A confusion table over dim ``group`` from ``Group:TP,FP,TN,FN; Group:TP,FP,TN,FN``.
+    """A confusion table over dim ``group`` from ``Group:TP,FP,TN,FN; Group:TP,FP,TN,FN`` (or a line a group).
 
     Raises
     ------
@@ -63,14 +70,16 @@ def parse_confusion(text: str) -> xr.Dataset:
     if not isinstance(text, str):
         raise AuditInputError(f"expected text such as 'Women:80,40,800,30; Men:120,90,700,25', not {text!r}.")
     found: dict[str, list[int]] = {}
-    for part in (piece for piece in text.split(";") if piece.strip()):
+    for part in (piece for piece in re.split(r"[;\n]", text) if piece.strip()):
         name, colon, numbers = part.rpartition(":")
         fields = [field.strip() for field in numbers.split(",")]
         # isascii: other scripts' digits are digits for int(), but a reader may not see which.
         whole = all(field.isascii() and field.isdigit() and len(field) <= 15 for field in fields)
-        if not colon or not name.strip() or len(fields) != 4 or not whole:
+        glued = re.search(r":\s*\d+\s*,\s*\d", name)  # another group's numbers: the separator was forgotten
+        if not colon or not name.strip() or len(fields) != 4 or not whole or glued:
             raise AuditInputError(
-                f"{part.strip()[:60]!r} is not 'Group:TP,FP,TN,FN' with four whole numbers of at least 0."
+                f"{part.strip()[:60]!r} is not 'Group:TP,FP,TN,FN' with four whole numbers of at least 0 "
+                "(groups are separated by ';')."
             )
         if name.strip() in found:
             raise AuditInputError(f"the group {name.strip()!r} is named twice.")

@@ -10,7 +10,7 @@ from scipy import stats
 
 from auditlib.errors import AuditInputError
 from auditlib.intervals.replicates import check_level
-from auditlib.metrics import Metric, find_dim, parts, sensitivity
+from auditlib.metrics import Metric, check_dim, find_dim, parts, sensitivity
 
 
 def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
@@ -39,6 +39,8 @@ def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
     ----------
     Rao JNK, Scott AJ. A simple method for the analysis of clustered binary data. Biometrics 1992;48:577–585.
     """
+    if not isinstance(table, xr.Dataset):
+        raise AuditInputError(f"an interval needs a table of counts.at(…) or confusion(…), not {type(table).__name__}.")
     events, trials = parts(table, metric)
     n = trials.astype(np.float64).reset_coords(drop=True)
     events = events.astype(np.float64).reset_coords(drop=True)
@@ -48,8 +50,8 @@ def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
         deff = _design_effect(table["unit_moments"].reset_coords(drop=True), p, n, metric)
     elif table.attrs.get("unit", "row") != "row":
         raise AuditInputError(
-            f"this table counts rows that belong together by {table.attrs['unit']!r}, but was summed after .at(…), "
-            "which loses what the interval needs: use counts.by(…) before .at(…)."
+            f"this table counts rows that belong together by {table.attrs['unit']!r}, but was summed after .at(…) or "
+            "holds replicates, so what the interval needs is lost: use counts.by(…) before .at(…), or interval(…)."
         )
     return xr.Dataset({"estimate": p, "n": n, "deff": deff, "n_effective": n / deff})
 
@@ -198,16 +200,13 @@ def spread_interval(table: Any, dim: str, *, metric: Metric = sensitivity, level
     [0.05, 0.0, 0.171]
     """
     found = effective(table, metric)
-    if dim not in found.estimate.dims:
-        raise AuditInputError(f"{dim!r} is not a dim of this table; it has {', '.join(map(str, found.dims))}.")
-    groups = found.sizes[dim]
-    if groups < 2:
-        raise AuditInputError(f"a spread over {dim!r} needs at least two groups, but there is {groups}.")
+    check_dim(found.estimate, dim)
     z = stats.norm.ppf((1 + check_level(level)) / 2)
-    joint = stats.studentized_range.ppf(level, groups, np.inf) / np.sqrt(2)
-    other = found.rename({dim: "other"})
-    low = _newcombe(found, other, joint)[0].max([dim, "other"])
-    high = _newcombe(found, other, z)[1].max([dim, "other"])
+    joint = stats.studentized_range.ppf(level, found.sizes[dim], np.inf) / np.sqrt(2)
+    copy = f"{dim} (other)"
+    other = found.rename({dim: copy})
+    low = _newcombe(found, other, joint)[0].max([dim, copy])
+    high = _newcombe(found, other, z)[1].max([dim, copy])
     known = found.estimate.notnull().all(dim)
     estimate = found.estimate.max(dim) - found.estimate.min(dim)
     limits = {"estimate": estimate, "low": low.clip(min=0.0), "high": high}

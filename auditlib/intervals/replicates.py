@@ -53,19 +53,25 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
     tail = (1 - check_level(level)) / 2
     axis = replicates.get_axis_num("replicate")
     values = np.moveaxis(replicates.values.astype(np.float64), axis, 0)
-    defined = np.isfinite(values)
-    low, high = np.full(values.shape[1:], np.nan), np.full(values.shape[1:], np.nan)
-    some = defined.any(axis=0)
-    held = np.where(defined, values, np.nan)[:, some]
-    low[some], high[some] = np.nanquantile(held, [tail, 1 - tail], axis=0)
+    low, high = quantiles(values, [tail, 1 - tail])
     rest = replicates.isel(replicate=0, drop=True)
     return xr.Dataset(
         {
             "low": rest.copy(data=low),
             "high": rest.copy(data=high),
-            "undefined": rest.copy(data=1 - defined.mean(axis=0)),
+            "undefined": rest.copy(data=(~np.isfinite(values)).mean(axis=0)),
         }
     )
+
+
+def quantiles(values: np.ndarray, shares: list[float]) -> np.ndarray:
+    """Quantiles over the first axis of what is defined, one a share; NaN where nothing is."""
+    defined = np.isfinite(values)
+    some = defined.any(axis=0)
+    found = np.full((len(shares), *values.shape[1:]), np.nan)
+    if some.any():
+        found[:, some] = np.nanquantile(np.where(defined, values, np.nan)[:, some], shares, axis=0)
+    return found
 
 
 def band(
@@ -111,8 +117,8 @@ def band(
     estimate = gap(_plain(table, metric)[0], a, b, dim)
     centre, error = _gap_of(_moved(table, metric), a, b, dim)
     again, errors = _gap_of(_moved(replicates, metric), a, b, dim)
-    largest = abs((again - centre) / errors).max(over)
-    c = largest.quantile(check_level(level), dim="replicate").drop_vars("quantile")
+    largest = abs((again - centre) / errors).max(over).transpose("replicate", ...)
+    c = largest.isel(replicate=0, drop=True).copy(data=quantiles(largest.values, [check_level(level)])[0])
     return xr.Dataset({"estimate": estimate, "low": estimate - c * error, "high": estimate + c * error, "c": c})
 
 

@@ -31,7 +31,7 @@ class Colour(NamedTuple):
 
 # Told apart under the common colour-vision deficiencies; at least 4.5:1 against both papers.
 PALETTE: dict[str, Colour] = {
-    "paper": Colour("#fefefe", "#121212"),
+    "paper": Colour("#ffffff", "#121212"),
     "ink": Colour("#1d232b", "#d5dbe2"),
     "muted": Colour("#59636e", "#9aa6b2"),
     "grid": Colour("#dde2e7", "#323a44"),
@@ -43,16 +43,14 @@ PALETTE: dict[str, Colour] = {
     "ochre": Colour("#866300", "#e3b93c"),
     "slate": Colour("#4e5a78", "#a6b4d0"),
 }
-PAPER, INK, MUTED, GRID, REFERENCE = (
-    PALETTE[name].light for name in ("paper", "ink", "muted", "grid", "reference")
-)
+PAPER, INK, MUTED, GRID, REFERENCE = (PALETTE[name].light for name in ("paper", "ink", "muted", "grid", "reference"))
 GROUPS = tuple(PALETTE[name].light for name in ("blue", "vermilion", "green", "purple", "ochre", "slate"))
 
-# Pure black and white come from matplotlib's and seaborn's defaults: ink and paper on our pages.
-_VARIABLE = {colour.light: name for name, colour in PALETTE.items()} | {"#000000": "ink", "#ffffff": "paper"}
+# Pure black comes from the defaults of matplotlib and seaborn: it is ink on our pages.
+_VARIABLE = {colour.light: name for name, colour in PALETTE.items()} | {"#000000": "ink"}
 
 _RC: Any = {
-    "figure.figsize": (6.0, 3.9),  # inches; a phone shows it at about 0.6, where 12 pt is still legible
+    "figure.figsize": (5.6, 3.7),  # inches; a phone shows it at about 0.6, where 12 pt is still legible
     "figure.facecolor": PAPER,
     "figure.constrained_layout.use": True,
     "savefig.facecolor": PAPER,

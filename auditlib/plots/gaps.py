@@ -1,0 +1,142 @@
+"""Rates, gaps and what resampling does to them; every estimate with its interval and its n."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+
+from auditlib.plots import style
+
+
+def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes | None = None) -> Axes:
+    """Each group's rate with its interval, and how many people it rests on.
+
+    Parameters
+    ----------
+    found : Dataset of ``rate_interval``
+        ``estimate``, ``low``, ``high`` and ``n`` over ``dim`` alone.
+    dim : str
+        The group dim.
+    label : str
+        Name of the metric, for the axis.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> table = al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+    >>> rates(al.rate_interval(table), "group").get_xlabel()
+    'Sensitivity'
+    """
+    ax = ax or plt.subplots(figsize=(6.0, 0.9 + 0.6 * found.sizes[dim]))[1]
+    levels = [str(level) for level in found[dim].values]
+    names = [f"{level} (n = {int(n):,})" for level, n in zip(levels, found["n"].values, strict=True)]
+    places = np.arange(len(levels))[::-1]
+    for place, colour, k in zip(places, style.GROUPS * len(levels), range(len(levels)), strict=False):
+        ax.plot([found["low"].values[k], found["high"].values[k]], [place] * 2, color=colour, lw=3)
+        ax.plot(found["estimate"].values[k], place, "o", color=colour, ms=9)
+    ax.set_yticks(places, names)
+    ax.set_ylim(-0.6, len(levels) - 0.4)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(label)
+    return ax
+
+
+def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -> Axes:
+    """Gaps with their intervals, one below the other; a second series stands just beneath the first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``name``, ``estimate``, ``low``, ``high`` and optionally ``series``; a NaN is left out.
+    label : str
+        Name of the gap, for the axis.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"name": ["sex"], "estimate": [-0.1], "low": [-0.2], "high": [0.0]})
+    >>> forest(table).get_yticklabels()[0].get_text()
+    'sex'
+    """
+    names = list(dict.fromkeys(table["name"]))
+    series = list(dict.fromkeys(table["series"])) if "series" in table else [""]
+    ax = ax or plt.subplots(figsize=(6.0, 1.2 + 0.3 * len(names) * (1 + len(series))))[1]
+    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+    for k, name in enumerate(series):
+        rows = table[table["series"] == name] if name else table
+        place = len(names) - 1 - np.array([names.index(one) for one in rows["name"]]) - 0.26 * k
+        place = place + 0.13 * (len(series) - 1)
+        ax.hlines(place, rows["low"], rows["high"], color=style.GROUPS[k], lw=3)
+        ax.plot(rows["estimate"], place, "osD^"[k % 4], color=style.GROUPS[k], ms=7, label=name or None)
+    ax.set_yticks(np.arange(len(names))[::-1], names)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(label)
+    if len(series) > 1:
+        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(series), handletextpad=0.3)
+    return ax
+
+
+def replicates(
+    values: xr.DataArray, found: xr.Dataset, estimate: float, *, label: str = "Gap", ax: Axes | None = None
+) -> Axes:
+    """Histogram of bootstrap replicates with the estimate and the percentile interval underneath.
+
+    Parameters
+    ----------
+    values : DataArray over ``replicate``
+    found : Dataset of ``interval``
+    estimate : float
+        The value in the data.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> values = xr.DataArray(np.linspace(-0.1, 0.1, 101), dims="replicate")
+    >>> replicates(values, al.interval(values), 0.0).get_ylabel()
+    'Replicates'
+    """
+    ax = ax or plt.subplots()[1]
+    defined = values.values[np.isfinite(values.values)]
+    low, high = float(found["low"]), float(found["high"])
+    heights, edges = np.histogram(defined, bins=40)
+    inside = (edges[:-1] >= low) & (edges[1:] <= high)
+    colours = np.where(inside, style.GROUPS[0], style.MUTED)
+    ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=colours, edgecolor=style.PAPER, lw=0.4)
+    base = -0.08 * heights.max()
+    ax.plot([low, high], [base] * 2, color=style.INK, lw=3, solid_capstyle="butt")
+    ax.plot(estimate, base, "o", color=style.INK, ms=9)
+    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+    ax.grid(axis="x", visible=False)
+    ax.set(xlabel=label, ylabel="Replicates")
+    return ax
+
+
+def coverage(table: pd.DataFrame, *, nominal: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Share of simulated audits whose interval contains the truth, by positives a group.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``x``, ``coverage``, ``audits`` and ``series``; bars are 95% Monte-Carlo limits.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [12, 25], "coverage": [0.9, 0.95], "audits": 1000, "series": "ours"})
+    >>> coverage(table).get_ylabel()
+    'Coverage'
+    """
+    ax = ax or plt.subplots()[1]
+    x = sorted(set(table["x"]))
+    ax.axhline(nominal, color=style.REFERENCE, lw=1, ls="--")
+    for k, (name, rows) in enumerate(table.groupby("series", sort=False)):
+        rows = rows.sort_values("x")
+        place = np.array([x.index(value) for value in rows["x"]]) + 0.08 * (k - 0.5)
+        error = 1.96 * np.sqrt(rows["coverage"] * (1 - rows["coverage"]) / rows["audits"])
+        ax.errorbar(place, rows["coverage"], error, fmt="osD^"[k % 4] + "-", color=style.GROUPS[k], ms=7, label=name)
+    ax.set_xticks(range(len(x)), [f"{value:g}" for value in x])
+    ax.set(ylabel="Coverage", xlabel="Positives in each group")
+    ax.legend(loc="lower right")
+    return ax

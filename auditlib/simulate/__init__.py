@@ -1,0 +1,16 @@
+"""Cohorts whose truth is known in closed form, to learn on and to check methods against.
+
+The model is binormal. A row of group g and site s has
+
+- label ~ Bernoulli(π_gs), logit π_gs = logit π_g + the site's prevalence shift;
+- score = Φ(latent), latent = the group's mean for that label + the site's score shift + N(0, 1).
+
+So at a threshold t, with c = Φ⁻¹(t), sensitivity is Φ(mean of positives − c) and specificity Φ(c − mean of negatives).
+A patient's rows share part of the noise (correlation ρ) and of the cause of the label (ρ_label); neither changes
+what is true of one row, only how much many rows tell. The score orders patients; it is not a calibrated risk.
+"""
+
+from auditlib.simulate.cohort import Cohort, both
+from auditlib.simulate.parameters import Group, Site
+
+__all__ = ["Cohort", "Group", "Site", "both"]

@@ -1,0 +1,21 @@
+"""Each paper's procedure, from a cohort to a table of counts; ``python -m auditlib.studies`` runs them all."""
+
+from auditlib.studies.comparisons import COHORTS, COMPARISONS, Cohort, Comparison, comparison_of, published
+from auditlib.studies.gap import Predictions, gap_audit, gap_predictions
+from auditlib.studies.reproduction import comparison_counts, gap_row, gap_table, study_table
+
+__all__ = [
+    "COHORTS",
+    "COMPARISONS",
+    "Cohort",
+    "Comparison",
+    "Predictions",
+    "comparison_counts",
+    "comparison_of",
+    "gap_audit",
+    "gap_predictions",
+    "gap_row",
+    "gap_table",
+    "published",
+    "study_table",
+]

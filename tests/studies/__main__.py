@@ -1,0 +1,30 @@
+"""Run simulation studies in full: ``python -m tests.studies [name ...]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.studies import band_coverage, bootstrap_oracle, gap_coverage, spread_coverage
+from tests.studies.tools import write
+
+STUDIES = {
+    "bootstrap_oracle": bootstrap_oracle.run,
+    "band_coverage": band_coverage.run,
+    "spread_coverage": spread_coverage.run,
+    "gap_coverage": gap_coverage.run,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.studies", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"any of {', '.join(STUDIES)}; all by default")
+    names = parser.parse_args().names or list(STUDIES)
+    unknown = [name for name in names if name not in STUDIES]
+    if unknown:
+        parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
+    for name in names:
+        print(write(name, STUDIES[name]()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The studies in a short form: fewer audits and settings, fixed seeds, the same claims."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import auditlib as al
+from tests.studies import band_coverage, gap_coverage, spread_coverage
+from tests.studies.tools import write
+
+LEAST = 0.93
+
+
+def significantly_below(table: pd.DataFrame, least: float) -> pd.DataFrame:
+    """Settings whose coverage lies more than three binomial standard errors under ``least``."""
+    return table[table["coverage"] + 3 * table["coverage_se"] < least]
+
+
+def test_gap_interval_covers() -> None:
+    table = gap_coverage.study(audits=1_000, n=0, positives=(12, 75))
+    assert significantly_below(table[table["method"] == "gap_interval"], LEAST + 0.01).empty
+    severe = table[table["design"].str.contains("severe") & (table["sensitivity_a"] == 0.7)]
+    assert (severe[severe["method"] == "newcombe_rows"]["coverage"] < 0.85).all()  # clusters must not be ignored
+
+
+def test_the_percentile_bootstrap_does_not_cover_in_small_groups() -> None:
+    rows = gap_coverage.DESIGNS[0]
+    found = dict(gap_coverage.intervals(rows, (0.90, 0.95), 12, 400, 400, [1]))
+    few = gap_coverage.coverage(found["percentile"], -0.05)
+    assert few["coverage"] < 0.80
+    assert gap_coverage.coverage(found["gap_interval"], -0.05)["coverage"] > LEAST
+
+
+def test_spread_interval_covers() -> None:
+    """Three groups of 100 positives, a true spread of 0, .05, .10 and .20."""
+    table = spread_coverage.study(audits=2_000, n=200, groups=(3,), positives=(100,))
+    ours, theirs = (table[table["method"] == name] for name in ("spread_interval", "percentile"))
+    assert (ours["coverage"] >= LEAST).all()
+    assert (ours.loc[ours["spread"] >= 0.10, "relative_width"] <= 1.4).all()
+    assert (theirs.loc[theirs["spread"] == 0, "coverage"] == 0).all()
+
+
+def test_band_covers_whole_curves() -> None:
+    table = band_coverage.study(audits=60, n=200, positives=(75,))
+    ours, pointwise = (table[table["method"] == name] for name in ("band", "percentile"))
+    assert significantly_below(ours, 0.95).empty
+    assert (pointwise["coverage"] < 0.80).all()
+
+
+@pytest.mark.parametrize("design", gap_coverage.DESIGNS[1:2])
+def test_simulated_tables_are_what_counting_gives(design):
+    """The study's vectorised moments and patterns of one audit, against ``count`` on the same audit's rows."""
+    cohort = gap_coverage.cohort(design, (0.7, 0.8))
+    drawn = cohort.tables(1, 60, gap_coverage.THRESHOLD, seed=3, per_patient=True)
+    frame = rows_of(drawn.isel(audit=0))
+    counts = al.count(
+        frame, label="label", score="score", by="group", thresholds=[gap_coverage.THRESHOLD], cluster="patient"
+    ).cut(gap_coverage.THRESHOLD)
+    counted = counts.at(gap_coverage.THRESHOLD)
+    simulated = gap_coverage.with_moments(drawn.sum("patient"), drawn).isel(audit=0)
+    np.testing.assert_array_equal(counted["unit_moments"].values, simulated["unit_moments"].values)
+    for name in gap_coverage.CELLS:
+        np.testing.assert_array_equal(counted[name].values, simulated[name].values)
+    ours = al.interval(al.gap(al.sensitivity(counts.resample(4_000, "group", seed=1).at(0.2)), "a", "b"))
+    weights = gap_coverage.patterns_of(drawn)
+    study = gap_coverage.percentile(weights, gap_coverage.PATTERNS, 4_000, np.random.default_rng(2))
+    width = float(study["high"][0] - study["low"][0])
+    # A 2.5% quantile of 4,000 replicates has a standard error of about 1% of the width; gaps are discrete.
+    np.testing.assert_allclose([ours["low"], ours["high"]], [study["low"][0], study["high"][0]], atol=0.05 * width)
+
+
+def rows_of(patients) -> pd.DataFrame:
+    """Rows of one audit's patients; a score of 0.5 is flagged at the study's threshold, 0.1 is not."""
+    parts = []
+    for number, cell in enumerate(gap_coverage.CELLS):
+        counts = patients[cell].to_series().rename("n").reset_index()
+        rows = counts.loc[counts.index.repeat(counts["n"]), ["group", "patient"]]
+        parts.append(rows.assign(label=int(cell in ("tp", "fn")), score=0.5 if number < 2 else 0.1))
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.assign(patient=frame["group"] + frame["patient"].astype(str))
+
+
+def test_a_table_is_written_whole_and_the_same_each_time(tmp_path):
+    tables = [spread_coverage.study(audits=50, n=50, groups=(2,), positives=(30,)) for _ in range(2)]
+    texts = [write("spread", table, tmp_path).read_bytes() for table in tables]
+    assert texts[0] == texts[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["spread.csv"]
