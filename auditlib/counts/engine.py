@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from auditlib.counts.edges import (
     Edges,
@@ -210,14 +211,30 @@ def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | Non
         columns.append(bin_of(name, dtype, edges).alias(f"bin{i}"))
     selected = data.select(*columns)
     keys = selected.collect_schema().names()
-    grouped = selected.group_by(*keys).agg(nw.len().alias("n"))
-    options = {"engine": "streaming"} if data.implementation.is_polars() else {}
-    local = grouped.collect(**options)
+    if data.implementation.is_pandas():
+        local = nw.from_native(tally(selected.collect().to_native()), eager_only=True)
+    else:
+        options = {"engine": "streaming"} if data.implementation.is_polars() else {}
+        local = selected.group_by(*keys).agg(nw.len().alias("n")).collect(**options)
     table = {name: local[name].to_numpy() for name in keys if not name.startswith("group")}
     table["n"] = local["n"].to_numpy().astype(np.int64)
     for i in range(len(question.by)):
         table[f"group{i}"] = local[f"group{i}"]
     return table
+
+
+def tally(frame: pd.DataFrame) -> pd.DataFrame:
+    """Distinct rows and how often each occurs, ``n``; pandas' own ``groupby(…).size()`` takes twice as long."""
+    key, size = np.zeros(len(frame), dtype=np.int64), 1
+    for name in frame.columns:
+        codes, levels = pd.factorize(frame[name], use_na_sentinel=False)
+        if size * len(levels) >= 2**62:
+            key, size = pd.factorize(key)[0], len(frame)
+        key, size = key * len(levels) + codes, size * len(levels)
+    code, found = pd.factorize(key)
+    first = np.empty(len(found), dtype=np.int64)
+    first[code[::-1]] = np.arange(len(frame))[::-1]  # of repeated places the last one written stays
+    return frame.iloc[first].assign(n=np.bincount(code, minlength=len(found)))
 
 
 def check_scores(scores: Sequence[str], table: dict[str, Any]) -> None:

@@ -44,6 +44,19 @@ def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes |
     return ax
 
 
+def row(name: str, found: xr.Dataset, series: str = "") -> pd.DataFrame:
+    """One line of ``forest`` from the Dataset of an interval.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> row("women − men", al.gap_interval(al.parse_confusion("W:8,1,9,2; M:9,1,9,1"), "W", "M")).columns.tolist()
+    ['name', 'series', 'estimate', 'low', 'high']
+    """
+    limits = {key: [float(found[key])] for key in ("estimate", "low", "high")}
+    return pd.DataFrame({"name": [name], "series": [series], **limits})
+
+
 def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -> Axes:
     """Gaps with their intervals, one below the other; a second series stands just beneath the first.
 
@@ -76,6 +89,31 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     ax.set_xlabel(label)
     if len(series) > 1:
         ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(series), handletextpad=0.3)
+    return ax
+
+
+def reproduction(table: pd.DataFrame) -> Axes:
+    """Every comparison of ``studies.gap_table``: Newcombe's interval, and the published one beside it.
+
+    Parameters
+    ----------
+    table : DataFrame of ``auditlib.studies.gap_table``
+
+    Examples
+    --------
+    >>> from auditlib import studies
+    >>> reproduction(studies.gap_table(replicates=10)).get_xlabel()
+    'Sensitivity gap'
+    """
+    cohort = table["comparison"].str.split("-").str[1].str.split("_").str[0]
+    short = table["groups"].str.replace(", Non-Hispanic", "").str.replace(" only", "")
+    columns = {"name": cohort + ": " + short, "series": "this book", "estimate": table["gap"]}
+    ours = pd.DataFrame({**columns, "low": table["newcombe_low"], "high": table["newcombe_high"]})
+    theirs = ours.assign(series="published", **{
+        new: table[f"published_{old}"] for new, old in (("estimate", "gap"), ("low", "low"), ("high", "high"))
+    })  # fmt: skip
+    ax = forest(pd.concat([ours, theirs.dropna()]), label="Sensitivity gap")
+    ax.tick_params(axis="y", labelsize=9.5)
     return ax
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import auditlib as al
 from tests.studies import band_coverage, gap_coverage, spread_coverage
@@ -50,7 +53,7 @@ def test_band_covers_whole_curves() -> None:
 
 
 @pytest.mark.parametrize("design", gap_coverage.DESIGNS[1:2])
-def test_simulated_tables_are_what_counting_gives(design):
+def test_simulated_tables_are_what_counting_gives(design: gap_coverage.Design) -> None:
     """The study's vectorised moments and patterns of one audit, against ``count`` on the same audit's rows."""
     cohort = gap_coverage.cohort(design, (0.7, 0.8))
     drawn = cohort.tables(1, 60, gap_coverage.THRESHOLD, seed=3, per_patient=True)
@@ -71,7 +74,7 @@ def test_simulated_tables_are_what_counting_gives(design):
     np.testing.assert_allclose([ours["low"], ours["high"]], [study["low"][0], study["high"][0]], atol=0.05 * width)
 
 
-def rows_of(patients) -> pd.DataFrame:
+def rows_of(patients: xr.Dataset) -> pd.DataFrame:
     """Rows of one audit's patients; a score of 0.5 is flagged at the study's threshold, 0.1 is not."""
     parts = []
     for number, cell in enumerate(gap_coverage.CELLS):
@@ -82,7 +85,7 @@ def rows_of(patients) -> pd.DataFrame:
     return frame.assign(patient=frame["group"] + frame["patient"].astype(str))
 
 
-def test_a_table_is_written_whole_and_the_same_each_time(tmp_path):
+def test_a_table_is_written_whole_and_the_same_each_time(tmp_path: Path) -> None:
     tables = [spread_coverage.study(audits=50, n=50, groups=(2,), positives=(30,)) for _ in range(2)]
     texts = [write("spread", table, tmp_path).read_bytes() for table in tables]
     assert texts[0] == texts[1]

@@ -197,9 +197,11 @@ def folder(tmp_path, monkeypatch, hospital):
         if dataset != "diabetes130":
             raise AuditInputError(f"{dataset}: no copy at hand.")
         made.append(attribute)
-        return studies.gap_audit(dataset, attribute, model="shallow_tree")
+        if attribute not in fitted:
+            fitted[attribute] = studies.gap_audit(dataset, attribute, model="shallow_tree")
+        return fitted[attribute]
 
-    made = []
+    made, fitted = [], {}
     monkeypatch.setattr(__main__, "gap_audit", quick)
     monkeypatch.setattr(__main__, "counts_path", lambda name: tmp_path / "counts" / f"{name}.csv")
     return tmp_path / "counts", made
@@ -251,17 +253,17 @@ def test_committed_tables(name):
     table = counts.at(facts["threshold"])
     assert int((table["tp"] + table["fn"]).sum()) == facts["positives_test"]
     if comparison.cohort.cluster is None:
-        # 200 bins keep the AUROC of the rows
-        assert float(al.auroc(counts.by())) == pytest.approx(facts["test_auroc"], abs=2e-4)
+        # The rows' AUROC survives 200 equal bins, less well when an outcome is rare and most scores share a few bins
+        assert float(al.auroc(counts.by())) == pytest.approx(facts["test_auroc"], abs=1.5e-3)
 
 
-@pytest.mark.skipif(not datasets.available("diabetes130"), reason="diabetes130 is not at hand")
+@pytest.mark.skipif(not datasets.available("cdc_diabetes"), reason="cdc_diabetes is not at hand")
 def test_a_committed_table_is_what_the_raw_data_give():
     """The cheapest comparison again, from rows. Another processor may move a few patients by one bin."""
-    committed = al.Counts.read_csv(datasets.counts_path("gap-diabetes130-age"))
+    committed = al.Counts.read_csv(datasets.counts_path("gap-cdc_diabetes-age"))
     facts = committed.provenance
-    rebuilt = studies.gap_audit("diabetes130", "age", model=facts["model"], n_jobs=2)
-    assert datasets.checksum("diabetes130") == facts["source_sha256"]
+    rebuilt = studies.gap_audit("cdc_diabetes", "age", model=facts["model"], n_jobs=2)
+    assert datasets.checksum("cdc_diabetes") == facts["source_sha256"]
     assert rebuilt.provenance["threshold"] == facts["threshold"]
     assert rebuilt.n_units == committed.n_units
     thresholds = [*gap.OPERATING, facts["threshold"]]
