@@ -226,8 +226,7 @@ def spread(values: xr.DataArray, dim: str) -> xr.DataArray:
     0.1333
     """
     check_dim(values, dim)
-    lowest, highest = values.min(dim, skipna=False), values.max(dim, skipna=False)
-    return _like(lowest, highest.data - lowest.data)
+    return values.reduce(np.ptp, dim)
 
 
 def ratio(values: xr.DataArray, dim: str) -> xr.DataArray:
@@ -239,9 +238,12 @@ def ratio(values: xr.DataArray, dim: str) -> xr.DataArray:
     0.4167
     """
     check_dim(values, dim)
-    lowest, highest = values.min(dim, skipna=False), values.max(dim, skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _like(lowest, np.true_divide(lowest.data, highest.data))
+        return values.reduce(_lowest_over_highest, dim)
+
+
+def _lowest_over_highest(values: np.ndarray, axis: Any) -> np.ndarray:
+    return np.true_divide(values.min(axis=axis), values.max(axis=axis))
 
 
 def theil(table: Any, dim: str) -> xr.DataArray:

@@ -41,7 +41,7 @@ def group_levels(
             f"{what} {name!r}: {int(n[absent].sum()):,} of {int(n.sum()):,} rows have no value. "
             f"Drop those rows knowingly{hint}."
         )
-    spelled = [str(value) for value in distinct]
+    spelled = [_spelling(value) for value in distinct]
     names = [*spelled, MISSING_LEVEL] if absent.any() else spelled
     twice = sorted({text for text in names if names.count(text) > 1}) if len(set(names)) < len(names) else []
     if twice:
@@ -54,6 +54,11 @@ def group_levels(
     levels = tuple(spelled[i] for i in order) + ((MISSING_LEVEL,) if absent.any() else ())
     code = np.where(absent, len(order), rank[codes]) if len(order) else np.zeros(len(codes), dtype=np.int64)
     return levels, code
+
+
+def _spelling(value: Any) -> str:
+    """A value as text; whole floats as whole numbers, which a gap in a column of whole numbers turns into floats."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 
 from auditlib.plots import style
 
+OUTCOMES = {"diabetes130": "readmission", "cdc_diabetes": "diabetes", "brfss2022_heart": "heart attack"}
+
 
 def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes | None = None) -> Axes:
     """Each group's rate with its interval, and how many people it rests on.
@@ -75,7 +77,7 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     """
     names = list(dict.fromkeys(table["name"]))
     series = list(dict.fromkeys(table["series"])) if "series" in table else [""]
-    ax = ax or plt.subplots(figsize=(6.0, 1.2 + 0.3 * len(names) * (1 + len(series))))[1]
+    ax = ax or plt.subplots(figsize=(6.0, 1.3 + 0.26 * len(names) * (0.5 + len(series))))[1]
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     for k, name in enumerate(series):
         rows = table[table["series"] == name] if name else table
@@ -105,9 +107,9 @@ def reproduction(table: pd.DataFrame) -> Axes:
     >>> reproduction(studies.gap_table(replicates=10)).get_xlabel()
     'Sensitivity gap'
     """
-    cohort = table["comparison"].str.split("-").str[1].str.split("_").str[0]
+    outcome = table["comparison"].str.split("-").str[1].map(OUTCOMES)
     short = table["groups"].str.replace(", Non-Hispanic", "").str.replace(" only", "")
-    columns = {"name": cohort + ": " + short, "series": "this book", "estimate": table["gap"]}
+    columns = {"name": outcome + ": " + short, "series": "this book", "estimate": table["gap"]}
     ours = pd.DataFrame({**columns, "low": table["newcombe_low"], "high": table["newcombe_high"]})
     theirs = ours.assign(series="published", **{
         new: table[f"published_{old}"] for new, old in (("estimate", "gap"), ("low", "low"), ("high", "high"))
@@ -149,6 +151,7 @@ def replicates(
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     ax.grid(axis="x", visible=False)
     ax.set(xlabel=label, ylabel="Replicates")
+    ax.set_yticks([tick for tick in ax.get_yticks() if tick >= 0])
     return ax
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,9 +15,9 @@ from auditlib.intervals import gap_interval
 from auditlib.studies.gap import gap_audit
 
 
-def split_path() -> str:
+def split_path() -> Path:
     """Where the committed result is."""
-    return str(root() / "data" / "studies" / "split_seeds.csv")
+    return root() / "data" / "studies" / "split_seeds.csv"
 
 
 def refit(dataset: str, attribute: str, model: str, seed: int) -> dict[str, Any]:

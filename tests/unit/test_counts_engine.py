@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import auditlib as al
@@ -75,7 +75,7 @@ def test_two_decimal_scores_at_every_two_decimal_threshold(engine, dtype):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@PROPERTY
+@settings(PROPERTY, max_examples=10)  # of each engine and type
 @given(data=st.data())
 def test_at_is_a_mask(engine, dtype, data):
     frame = data.draw(frames(dtype=dtype, most=12))
@@ -541,3 +541,10 @@ def test_one_group_is_counted_and_has_no_gap():
         al.gap(al.sensitivity(table), "F", "M")
     with pytest.raises(al.AuditInputError, match="needs at least two groups, but there is 1"):
         al.spread_interval(table, "sex")
+
+
+def test_whole_numbers_are_spelled_alike_whether_or_not_a_value_is_missing():
+    rows = pd.DataFrame({"y": [0, 1, 0], "p": [0.1, 0.2, 0.3], "g": [1, 2, None]})
+    for frame in (rows, rows.convert_dtypes(), pl.from_pandas(rows.convert_dtypes())):
+        found = al.count(frame, label="y", score="p", by="g", missing="category")
+        assert found.groups["g"] == ("1", "2", "missing")

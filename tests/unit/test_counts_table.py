@@ -101,6 +101,9 @@ def test_regroup_puts_merged_first_and_takes_numbers():
     frame = cohort(race=np.arange(400) % 4)
     counts = count(frame)
     assert counts.regroup(race={"1-2": [1, 2], "3": ["3"]}).groups["race"] == ("1-2", "3", "0")
+    one = counts.regroup(race={"two": ["2"]})
+    assert one.groups["race"] == ("two", "0", "1", "3")  # those not named stay, in order, with their own patients
+    assert one.at(0.2)["tp"].values.tolist() == counts.at(0.2)["tp"].sel(race=["2", "0", "1", "3"]).values.tolist()
     assert counts.sel(race=3).n_rows == 100
 
 

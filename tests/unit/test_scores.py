@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from sklearn.metrics import roc_auc_score
 
 import auditlib as al
@@ -20,7 +20,7 @@ def area(part, score="p"):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@PROPERTY
+@settings(PROPERTY, max_examples=12)
 @given(frame=frames())
 def test_auroc_with_every_score_an_edge_is_scikit_learns(dtype, frame):
     frame = frame.astype({"p": dtype, "q": dtype})

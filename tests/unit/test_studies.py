@@ -204,12 +204,15 @@ def folder(tmp_path, monkeypatch, hospital):
     made, fitted = [], {}
     monkeypatch.setattr(__main__, "gap_audit", quick)
     monkeypatch.setattr(__main__, "counts_path", lambda name: tmp_path / "counts" / f"{name}.csv")
+    monkeypatch.setattr(__main__, "split_path", lambda: tmp_path / "splits" / "split_seeds.csv")
+    monkeypatch.setattr(__main__, "split_study", lambda **_: pd.DataFrame({"seed": [42]}))
     return tmp_path / "counts", made
 
 
 def test_main_saves_what_it_can_and_says_what_it_cannot(folder, capsys):
     counts, made = folder
     assert __main__.main([]) == 1
+    assert (counts.parent / "splits" / "split_seeds.csv").read_text() == "seed\n42\n"
     assert sorted(p.name for p in counts.iterdir()) == [f"gap-diabetes130-{a}.csv" for a in ("age", "race", "sex")]
     assert "cdc_diabetes: no copy at hand" in capsys.readouterr().err
     assert made == ["sex", "age", "race"]

@@ -1,0 +1,90 @@
+"""Published gaps beside ours, the splits study, and the picture made of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+import auditlib as al
+from auditlib import studies
+from auditlib.studies import splits
+from tools.picture import PICTURE, picture
+
+
+@pytest.fixture(scope="module")
+def table():
+    return studies.gap_table().set_index("comparison")
+
+
+def test_the_eight_comparisons_are_there(table):
+    assert list(table.index) == list(studies.COMPARISONS)
+    assert table["published_gap"].notna().sum() == 5
+
+
+def test_published_gaps_are_met(table):
+    known = table.dropna(subset=["published_gap"])
+    assert known["overlap"].all()
+    assert known["agree"].all()
+    assert (known["gap"] - known["published_gap"]).abs().max() < 0.03
+
+
+def test_nothing_is_said_where_nothing_was_published(table):
+    rest = table[table["published_gap"].isna()]
+    assert rest["overlap"].isna().all()
+    assert rest["agree"].isna().all()
+
+
+@pytest.mark.parametrize("name", ["gap-cdc_diabetes-sex", "gap-brfss2022_heart-age"])
+def test_newcombe_of_independent_rows_against_statsmodels(table, name):
+    counts = studies.comparison_counts(name)
+    cells = counts.at(counts.provenance["threshold"])
+    (tp_a, tp_b), (n_a, n_b) = cells["tp"].values, (cells["tp"] + cells["fn"]).values
+    expected = confint_proportions_2indep(tp_a, n_a, tp_b, n_b, method="newcomb", compare="diff")
+    assert table.loc[name, ["newcombe_low", "newcombe_high"]].to_numpy(float) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["gap-diabetes130-sex", "gap-diabetes130-age", "gap-diabetes130-race"])
+def test_patients_make_the_interval_wider_than_stays_do(table, name):
+    counts = studies.comparison_counts(name)
+    row = table.loc[name]
+    a, b = row["groups"].split(" − ")
+    stays = al.gap_interval(counts.as_rows().at(row["threshold"]), a, b)
+    assert row["unit"] == "patient_nbr"
+    assert min(row["deff_a"], row["deff_b"]) > 1.1
+    assert row["newcombe_high"] - row["newcombe_low"] > 1.05 * float(stays.high - stays.low)
+
+
+def test_side():
+    found = studies.reproduction.side(pd.Series([0.1, -0.2, -0.3, 0.0]), pd.Series([0.2, 0.1, -0.1, 0.1]))
+    assert found.tolist() == [1, 0, -1, 0]
+
+
+def test_refit_reports_the_gap_of_its_split(monkeypatch):
+    counts = studies.comparison_counts("gap-diabetes130-sex")
+    asked = []
+
+    def quick(dataset, attribute, **options):
+        asked.append((dataset, attribute, options))
+        return counts
+
+    monkeypatch.setattr(splits, "gap_audit", quick)
+    found = splits.split_study(seeds=[7, 8])
+    assert asked == [("diabetes130", "sex", {"model": "logistic", "seed": seed}) for seed in (7, 8)]
+    assert found["seed"].tolist() == [7, 8]
+    assert found["estimate"].tolist() == pytest.approx([-0.0706, -0.0706], abs=1e-4)
+    assert found["n_a"].tolist() == [1486, 1486]
+
+
+def test_the_committed_splits_begin_with_the_published_seed():
+    found = studies.study_table("split_seeds").set_index("seed")
+    counts = studies.comparison_counts("gap-diabetes130-sex")
+    cells = counts.at(counts.provenance["threshold"])
+    assert found.loc[42, ["n_a", "n_b"]].tolist() == (cells["tp"] + cells["fn"]).values.tolist()
+    assert len(found) == 20
+    assert (found["low"] < found["estimate"]).all()
+    assert (found["estimate"] < found["high"]).all()
+    assert np.isclose(found["threshold"], 0.1116, atol=0.002).all()
+
+
+def test_the_picture_in_the_readme_is_that_of_the_tables():
+    assert picture() == PICTURE.read_text(encoding="utf-8"), "run: python tools/picture.py"
