@@ -41,7 +41,7 @@ def group_levels(
             f"{what} {name!r}: {int(n[absent].sum()):,} of {int(n.sum()):,} rows have no value. "
             f"Drop those rows knowingly{hint}."
         )
-    spelled = [_spelling(value) for value in distinct]
+    spelled = _spelled(distinct)
     names = [*spelled, MISSING_LEVEL] if absent.any() else spelled
     twice = sorted({text for text in names if names.count(text) > 1}) if len(set(names)) < len(names) else []
     if twice:
@@ -56,9 +56,11 @@ def group_levels(
     return levels, code
 
 
-def _spelling(value: Any) -> str:
-    """A value as text; whole floats as whole numbers, which a gap in a column of whole numbers turns into floats."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _spelled(distinct: np.ndarray) -> list[str]:
+    """Values as text. Whole numbers that a missing value turned into floats are spelled as whole numbers."""
+    if len(distinct) and all(isinstance(value, float) and value.is_integer() for value in distinct):
+        return [str(int(value)) for value in distinct]
+    return [str(value) for value in distinct]
 
 
 def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:
