@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from auditlib.plots import style
 
@@ -120,39 +123,68 @@ def reproduction(table: pd.DataFrame) -> Axes:
 
 
 def replicates(
-    values: xr.DataArray, found: xr.Dataset, estimate: float, *, label: str = "Gap", ax: Axes | None = None
+    values: xr.DataArray | np.ndarray,
+    intervals: Mapping[str, xr.Dataset],
+    estimate: float | None = None,
+    *,
+    label: str = "Gap",
+    ax: Axes | None = None,
 ) -> Axes:
-    """Histogram of bootstrap replicates with the estimate and the percentile interval underneath.
+    """Histogram of bootstrap replicates, with one bar for each interval and the estimate underneath.
 
     Parameters
     ----------
-    values : DataArray over ``replicate``
-    found : Dataset of ``interval``
-    estimate : float
-        The value in the data.
+    values : replicates, one dim
+    intervals : mapping of name to Dataset
+        Each with ``low`` and ``high``; the first also colours the histogram.
+    estimate : float, optional
+        The value in the data, a dot on each bar.
 
     Examples
     --------
     >>> import auditlib as al
     >>> values = xr.DataArray(np.linspace(-0.1, 0.1, 101), dims="replicate")
-    >>> replicates(values, al.interval(values), 0.0).get_ylabel()
+    >>> replicates(values, {"percentile": al.interval(values)}, 0.0).get_ylabel()
     'Replicates'
     """
     ax = ax or plt.subplots()[1]
-    defined = values.values[np.isfinite(values.values)]
-    low, high = float(found["low"]), float(found["high"])
+    defined = np.asarray(values)[np.isfinite(values)]
     heights, edges = np.histogram(defined, bins=40)
-    inside = (edges[:-1] >= low) & (edges[1:] <= high)
+    middles, first = (edges[:-1] + edges[1:]) / 2, next(iter(intervals.values()))
+    inside = (middles >= float(first["low"])) & (middles <= float(first["high"]))
     colours = np.where(inside, style.GROUPS[0], style.MUTED)
     ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=colours, edgecolor=style.PAPER, lw=0.4)
-    base = -0.08 * heights.max()
-    ax.plot([low, high], [base] * 2, color=style.INK, lw=3, solid_capstyle="butt")
-    ax.plot(estimate, base, "o", color=style.INK, ms=9)
+    for k, (name, found) in enumerate(intervals.items()):
+        low, high, base = float(found["low"]), float(found["high"]), -0.08 * (k + 1) * heights.max()
+        colour = style.INK if k == 0 else style.GROUPS[k]
+        ax.plot([low, high], [base] * 2, color=colour, lw=4, solid_capstyle="butt", label=name)
+        if estimate is not None:
+            ax.plot(estimate, base, "o", color=colour, ms=9)
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     ax.grid(axis="x", visible=False)
     ax.set(xlabel=label, ylabel="Replicates")
-    ax.set_yticks([tick for tick in ax.get_yticks() if tick >= 0])
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= heights.max()])
+    if len(intervals) > 1:
+        ax.legend()
     return ax
+
+
+def redrawn(values: xr.DataArray, found: xr.Dataset, estimate: float, *, first: int = 30, label: str = "Gap") -> Figure:
+    """The first replicates as dots, and all of them as a histogram with the interval underneath.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> values = xr.DataArray(np.linspace(-0.1, 0.1, 101), dims="replicate")
+    >>> len(redrawn(values, al.interval(values), 0.0).axes)
+    2
+    """
+    figure, (top, bottom) = plt.subplots(2, 1, sharex=True, height_ratios=[1, 4], figsize=(6.0, 4.4))
+    top.plot(values[:first], np.zeros(first), "o", color=style.GROUPS[0], alpha=0.5)
+    top.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+    top.set(yticks=[], title=f"The first {first} redrawn samples")
+    replicates(values, {"percentile": found}, estimate, label=label, ax=bottom)
+    return figure
 
 
 def coverage(table: pd.DataFrame, *, nominal: float = 0.95, ax: Axes | None = None) -> Axes:

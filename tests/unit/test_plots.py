@@ -1,0 +1,92 @@
+"""Figures show the numbers they are given, with their intervals."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import auditlib as al
+from auditlib.plots import gaps, scores, style
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+TABLE = al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+
+
+def spans(ax):
+    """Ends of the horizontal bars drawn as lines, from the top."""
+    lines = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    return [tuple(map(float, ends)) for ends in lines]
+
+
+def test_rates_draws_each_interval_and_says_n():
+    found = al.rate_interval(TABLE)
+    ax = gaps.rates(found, "group")
+    expected = np.stack([found.low.values, found.high.values], axis=1)
+    assert np.array(spans(ax)) == pytest.approx(expected)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["Women (n = 110)", "Men (n = 145)"]
+
+
+def test_forest_puts_the_second_series_under_the_first():
+    found = al.gap_interval(TABLE, "Women", "Men")
+    both = pd.concat([gaps.row("gap", found, "one"), gaps.row("gap", found, "two")])
+    ax = gaps.forest(both)
+    segments = [part for collection in ax.collections for part in collection.get_segments()]
+    assert [tuple(part[:, 0]) for part in segments] == [(float(found.low), float(found.high))] * 2
+    heights = [part[0, 1] for part in segments]
+    assert heights[0] > heights[1]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
+
+
+def test_forest_shows_an_undefined_gap_as_a_name_without_a_bar():
+    undefined = gaps.row("A", al.gap_interval(al.parse_confusion("A:0,5,45,0; B:20,10,60,10"), "A", "B"))
+    ax = gaps.forest(undefined)
+    assert ax.get_yticklabels()[0].get_text() == "A"
+    assert not any(len(part) for part in ax.collections[0].get_segments())
+
+
+def test_replicates_counts_the_defined_ones_and_draws_each_interval():
+    values = xr.DataArray([np.nan, *np.linspace(0.0, 1.0, 100)], dims="replicate")
+    found = al.interval(values)
+    other = xr.Dataset({"low": 0.2, "high": 0.4})
+    ax = gaps.replicates(values, {"percentile": found, "other": other}, 0.5)
+    assert sum(bar.get_height() for bar in ax.patches) == 100
+    assert spans(ax)[0] == pytest.approx((float(found.low), float(found.high)))
+    assert (0.2, 0.4) in spans(ax)
+    assert min(ax.get_yticks()) == 0
+
+
+def test_coverage_bars_are_monte_carlo_limits():
+    table = pd.DataFrame({"x": [12, 25], "coverage": [0.9, 0.95], "audits": [1000, 1000], "series": "ours"})
+    ax = gaps.coverage(table)
+    segments = ax.collections[0].get_segments()
+    half = [1.96 * np.sqrt(p * (1 - p) / 1000) for p in (0.9, 0.95)]
+    assert [float(s[1, 1] - s[0, 1]) / 2 for s in segments] == pytest.approx(half)
+
+
+def test_distributions_fill_what_is_flagged():
+    frame = pd.DataFrame({"y": [0, 1, 0, 1], "risk": [0.1, 0.7, 0.3, 0.9], "sex": list("FFMM")})
+    counts = al.count(frame, label="y", score="risk", by="sex", thresholds=[0.5])
+    figure = scores.distributions(counts, "sex", threshold=0.5, bins=10)
+    assert [ax.get_title() for ax in figure.axes] == ["F", "M"]
+    filled = [patch.get_data().values for patch in figure.axes[0].patches if patch.get_fill()]
+    assert [values.sum() for values in filled] == [0.0, 1.0]
+
+
+def test_squares_have_the_sensitivity_as_height():
+    figure = scores.squares(TABLE, "group")
+    heights = [ax.patches[0].get_height() for ax in figure.axes]
+    assert heights == pytest.approx([80 / 110, 120 / 145])
+
+
+def test_more_groups_than_colours_still_show():
+    many = al.confusion(tp=[5] * 9, fp=[5] * 9, fn=[5] * 9, tn=[5] * 9, group=[f"g{k}" for k in range(9)])
+    assert len(spans(gaps.rates(al.rate_interval(many), "group"))) == 9
+    with pytest.raises(al.AuditInputError, match="9 groups"):
+        style.group_colours([f"g{k}" for k in range(9)])
