@@ -307,7 +307,7 @@ def test_root_is_found_from_the_working_folder_when_the_package_is_elsewhere(tmp
 
 
 def at_hand(name):
-    return pytest.mark.skipif(not datasets.available(name), reason=f"{name} is not at hand")
+    return pytest.mark.skipif(not datasets.available(name), reason=f"{name} is not at hand: set AUDITLIB_DATA")
 
 
 @at_hand("diabetes130")

@@ -260,7 +260,7 @@ def test_committed_tables(name):
         assert float(al.auroc(counts.by())) == pytest.approx(facts["test_auroc"], abs=1.5e-3)
 
 
-@pytest.mark.skipif(not datasets.available("cdc_diabetes"), reason="cdc_diabetes is not at hand")
+@pytest.mark.skipif(not datasets.available("cdc_diabetes"), reason="cdc_diabetes is not at hand: set AUDITLIB_DATA")
 def test_a_committed_table_is_what_the_raw_data_give():
     """The cheapest comparison again, from rows. Another processor may move a few patients by one bin."""
     committed = al.Counts.read_csv(datasets.counts_path("gap-cdc_diabetes-age"))
