@@ -8,7 +8,16 @@
 
 from auditlib.counts import Counts, confusion, count, parse_confusion
 from auditlib.errors import AuditInputError
-from auditlib.intervals import band, effective, gap_interval, interval, rate_interval, spread_interval
+from auditlib.intervals import (
+    auroc_interval,
+    band,
+    effective,
+    gap_interval,
+    interval,
+    rate_interval,
+    spread_interval,
+    tidy,
+)
 from auditlib.metrics import (
     accuracy,
     false_positive_rate,
@@ -32,6 +41,7 @@ __all__ = [
     "Counts",
     "accuracy",
     "auroc",
+    "auroc_interval",
     "band",
     "calibration_gap",
     "confusion",
@@ -54,4 +64,5 @@ __all__ = [
     "spread",
     "spread_interval",
     "theil",
+    "tidy",
 ]

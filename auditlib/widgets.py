@@ -243,6 +243,7 @@ aria-valuetext="{{ slider.texts[slider.start] }}" data-texts='{{ slider.texts | 
 autocomplete="off" disabled></label>
 <output>{{ slider.texts[slider.start] }}</output></p>
 {% endfor %}
+<noscript>The slider needs JavaScript; the picture shows its starting value.</noscript>
 <figure class="al-picture">
 <img src="{{ first.src }}" alt="{{ first.alt }}" style="max-width:100%;height:auto">
 {% if caption %}<figcaption>{{ caption }}</figcaption>

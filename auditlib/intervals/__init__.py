@@ -5,7 +5,25 @@ spread of several, the score-based intervals cover what they claim in small grou
 fitted model and one split of the data.
 """
 
-from auditlib.intervals.rates import effective, gap_interval, rate_interval, spread_interval, wilson
+from auditlib.intervals.rates import (
+    auroc_interval,
+    effective,
+    gap_interval,
+    rate_interval,
+    spread_interval,
+    tidy,
+    wilson,
+)
 from auditlib.intervals.replicates import band, interval
 
-__all__ = ["band", "effective", "gap_interval", "interval", "rate_interval", "spread_interval", "wilson"]
+__all__ = [
+    "auroc_interval",
+    "band",
+    "effective",
+    "gap_interval",
+    "interval",
+    "rate_interval",
+    "spread_interval",
+    "tidy",
+    "wilson",
+]

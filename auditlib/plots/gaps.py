@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from auditlib.plots import style
 
@@ -35,7 +36,7 @@ def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes |
     >>> rates(al.rate_interval(table), "group").get_xlabel()
     'Sensitivity'
     """
-    ax = ax or plt.subplots(figsize=(6.0, 0.9 + 0.6 * found.sizes[dim]))[1]
+    ax = ax or plt.subplots(figsize=(style.WIDTH, 0.9 + 0.6 * found.sizes[dim]))[1]
     levels = [str(level) for level in found[dim].values]
     names = [f"{level} (n = {int(n):,})" for level, n in zip(levels, found["n"].values, strict=True)]
     places = np.arange(len(levels))[::-1]
@@ -62,6 +63,28 @@ def row(name: str, found: xr.Dataset, series: str = "") -> pd.DataFrame:
     return pd.DataFrame({"name": [name], "series": [series], **limits})
 
 
+def words(found: xr.Dataset) -> str:
+    """An estimate with its interval in words, for alt texts and titles.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> words(al.gap_interval(al.parse_confusion("W:8,1,9,2; M:9,1,9,1"), "W", "M"))
+    '−0.10, 95% interval −0.42 to +0.24'
+    """
+    estimate, low, high = (f"{float(found[key]):+.2f}".replace("-", "−") for key in ("estimate", "low", "high"))
+    return f"{estimate}, 95% interval {low} to {high}"
+
+
+def _broken(name: str) -> str:
+    """A long name on two lines, broken after a colon or a minus."""
+    if len(name) <= 20:
+        return name
+    mark = ": " if ": " in name else " − "
+    head, found, tail = name.partition(mark)
+    return f"{head}{found.rstrip()}\n{tail}" if found else name
+
+
 def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -> Axes:
     """Gaps with their intervals, one below the other; a second series stands just beneath the first.
 
@@ -80,7 +103,7 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     """
     names = list(dict.fromkeys(table["name"]))
     series = list(dict.fromkeys(table["series"])) if "series" in table else [""]
-    ax = ax or plt.subplots(figsize=(6.0, 1.3 + 0.26 * len(names) * (0.5 + len(series))))[1]
+    ax = ax or plt.subplots(figsize=(style.WIDTH, 1.3 + 0.26 * len(names) * (0.5 + len(series))))[1]
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     for k, name in enumerate(series):
         rows = table[table["series"] == name] if name else table
@@ -88,12 +111,13 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
         place = place + 0.13 * (len(series) - 1)
         ax.hlines(place, rows["low"], rows["high"], color=style.GROUPS[k], lw=3)
         ax.plot(rows["estimate"], place, "osD^"[k % 4], color=style.GROUPS[k], ms=7, label=name or None)
-    ax.set_yticks(np.arange(len(names))[::-1], names)
+    ax.set_yticks(np.arange(len(names))[::-1], [_broken(name) for name in names])
     ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(label)
     if len(series) > 1:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(series), handletextpad=0.3)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(series), handletextpad=0.3, framealpha=0)
     return ax
 
 
@@ -117,9 +141,7 @@ def reproduction(table: pd.DataFrame) -> Axes:
     theirs = ours.assign(series="published", **{
         new: table[f"published_{old}"] for new, old in (("estimate", "gap"), ("low", "low"), ("high", "high"))
     })  # fmt: skip
-    ax = forest(pd.concat([ours, theirs.dropna()]), label="Sensitivity gap")
-    ax.tick_params(axis="y", labelsize=9.5)
-    return ax
+    return forest(pd.concat([ours, theirs.dropna()]), label="Sensitivity gap")
 
 
 def replicates(
@@ -128,6 +150,7 @@ def replicates(
     estimate: float | None = None,
     *,
     label: str = "Gap",
+    bins: int | np.ndarray = 40,
     ax: Axes | None = None,
 ) -> Axes:
     """Histogram of bootstrap replicates, with one bar for each interval and the estimate underneath.
@@ -139,6 +162,8 @@ def replicates(
         Each with ``low`` and ``high``; the first also colours the histogram.
     estimate : float, optional
         The value in the data, a dot on each bar.
+    bins : int or array of edges
+        Values on a lattice (such as multiples of 0.01) want edges between them.
 
     Examples
     --------
@@ -149,7 +174,7 @@ def replicates(
     """
     ax = ax or plt.subplots()[1]
     defined = np.asarray(values)[np.isfinite(values)]
-    heights, edges = np.histogram(defined, bins=40)
+    heights, edges = np.histogram(defined, bins=bins)
     middles, first = (edges[:-1] + edges[1:]) / 2, next(iter(intervals.values()))
     inside = (middles >= float(first["low"])) & (middles <= float(first["high"]))
     colours = np.where(inside, style.GROUPS[0], style.MUTED)
@@ -179,11 +204,12 @@ def redrawn(values: xr.DataArray, found: xr.Dataset, estimate: float, *, first: 
     >>> len(redrawn(values, al.interval(values), 0.0).axes)
     2
     """
-    figure, (top, bottom) = plt.subplots(2, 1, sharex=True, height_ratios=[1, 4], figsize=(6.0, 4.4))
+    figure, (top, bottom) = plt.subplots(2, 1, sharex=True, height_ratios=[1, 4], figsize=(style.WIDTH, 4.0))
     top.plot(values[:first], np.zeros(first), "o", color=style.GROUPS[0], alpha=0.5)
     top.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     top.set(yticks=[], title=f"The first {first} redrawn samples")
     replicates(values, {"percentile": found}, estimate, label=label, ax=bottom)
+    bottom.xaxis.set_major_locator(MaxNLocator(6))
     return figure
 
 

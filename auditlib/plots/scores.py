@@ -11,8 +11,10 @@ from auditlib.counts import Counts
 from auditlib.plots import style
 
 
-def distributions(counts: Counts, dim: str, *, threshold: float | None = None, bins: int = 50) -> Figure:
-    """Score histogram of each group, split by label, as shares of the group's label; flagged scores filled.
+def distributions(
+    counts: Counts, dim: str, *, threshold: float | None = None, bins: int = 50, upto: float = 1.0
+) -> Figure:
+    """Score histogram of each group, split by label; the area of a histogram is 1, the flagged part filled.
 
     Parameters
     ----------
@@ -21,9 +23,11 @@ def distributions(counts: Counts, dim: str, *, threshold: float | None = None, b
     dim : str
         The group dim; one panel a level.
     threshold : float, optional
-        Drawn as a line; scores at or above it are filled.
+        Drawn as a line; a bar that it divides is drawn as two, so that the filled area is the share flagged.
     bins : int
         Bars over 0–1; must divide the grid.
+    upto : float
+        Where the axis ends.
 
     Examples
     --------
@@ -34,25 +38,26 @@ def distributions(counts: Counts, dim: str, *, threshold: float | None = None, b
     2
     """
     held = counts.histogram()
-    edges = np.linspace(0, 1, bins + 1)
-    place = np.clip(np.floor(held["bin"].values * bins + 1e-9), 0, bins - 1).astype(int)
+    edges = np.unique([*(k / bins for k in range(bins + 1)), *([] if threshold is None else [threshold])])
+    place = np.clip(np.searchsorted(edges, held["bin"].values, side="right") - 1, 0, len(edges) - 2)
     levels = list(counts.groups[dim])
-    figure, axes = plt.subplots(len(levels), 1, sharex=True, sharey=True, figsize=(6.0, 0.9 + 1.6 * len(levels)))
+    size = (style.WIDTH, 0.9 + 1.6 * len(levels))
+    figure, axes = plt.subplots(len(levels), 1, sharex=True, sharey=True, figsize=size)
     for ax, level in zip(np.atleast_1d(axes), levels, strict=True):
         for label, colour, name in ((0, style.MUTED, "no outcome"), (1, style.GROUPS[1], "outcome")):
             rows = held.sel({dim: level, "label": label}).values
-            share = np.bincount(place, rows, minlength=bins) / max(rows.sum(), 1)
-            ax.stairs(share, edges, color=colour, lw=1.8, label=f"{name} (n = {int(rows.sum()):,})")
+            share = np.bincount(place, rows, minlength=len(edges) - 1) / max(rows.sum(), 1)
+            height = share / np.diff(edges) / 100  # a share for each point of risk
+            ax.stairs(height, edges, color=colour, lw=1.8, label=f"{name} (n = {int(rows.sum()):,})")
             if threshold is not None:
-                ax.stairs(
-                    np.where(edges[:-1] >= threshold - 1e-9, share, 0), edges, color=colour, fill=True, alpha=0.35
-                )
+                flagged = np.where(edges[:-1] >= threshold, height, 0)
+                ax.stairs(flagged, edges, color=colour, fill=True, alpha=0.35)
         if threshold is not None:
             ax.axvline(threshold, color=style.REFERENCE, lw=1.5, ls="--")
-        ax.set_title(level)
+        ax.set(title=level, xlim=(0, upto))
         ax.legend(loc="upper right")
         ax.grid(axis="x", visible=False)
-    figure.supylabel("Share of patients", fontsize=12)
+    figure.supylabel("Share per point of risk", fontsize=12)
     np.atleast_1d(axes)[-1].set_xlabel("Predicted risk")
     return figure
 
@@ -67,7 +72,7 @@ def squares(table: xr.Dataset, dim: str) -> Figure:
     2
     """
     levels = [str(level) for level in table[dim].values]
-    figure, axes = plt.subplots(1, len(levels), figsize=(6.0, 3.4), sharey=True)
+    figure, axes = plt.subplots(1, len(levels), figsize=(style.WIDTH, 3.2), sharey=True)
     for ax, level in zip(np.atleast_1d(axes), levels, strict=True):
         tp, fp, fn, tn = (int(table[cell].sel({dim: level})) for cell in ("tp", "fp", "fn", "tn"))
         n = tp + fp + fn + tn
@@ -79,10 +84,14 @@ def squares(table: xr.Dataset, dim: str) -> Figure:
             width, up = (hit + miss) / n, hit / max(hit + miss, 1)
             ax.bar(left, up, width, align="edge", color=colour, alpha=0.55)
             ax.bar(left, 1 - up, width, bottom=up, align="edge", facecolor="none", edgecolor=colour, lw=1.2)
-            for text, height in ((f"{names[0]} {hit:,}", up / 2), (f"{names[1]} {miss:,}", (1 + up) / 2)):
-                ax.text(left + width / 2, height, text, ha="center", va="center", rotation=90 if width < 0.3 else 0)
+            turned = 90 if width < 0.3 else 0
+            # What does not fit into a thin band stands above it.
+            low = up / 2 if up > 0.1 or turned else up + 0.06
+            for text, height in ((f"{names[0]} {hit:,}", low), (f"{names[1]} {miss:,}", max((1 + up) / 2, low + 0.1))):
+                middle = min(height, 0.5 * (1 + up)) if turned else height
+                ax.text(left + width / 2, middle, text, ha="center", va="center", rotation=turned, fontsize=10)
             left += width
-        ax.set(title=f"{level} (n = {n:,})", xlim=(0, 1), ylim=(0, 1), xlabel="Share with | without outcome")
+        ax.set(title=f"{level} (n = {n:,})", xlim=(0, 1), ylim=(0, 1), xlabel="With | without outcome")
         ax.grid(visible=False)
     np.atleast_1d(axes)[0].set_ylabel("Share flagged")
     return figure

@@ -49,6 +49,8 @@ GROUPS = tuple(PALETTE[name].light for name in ("blue", "vermilion", "green", "p
 # Pure black comes from the defaults of matplotlib and seaborn: it is ink on our pages.
 _VARIABLE = {colour.light: name for name, colour in PALETTE.items()} | {"#000000": "ink"}
 
+WIDTH = 5.0  # inches; a phone shows it at about 0.7, where 11 pt is still legible
+
 _RC: Any = {
     "figure.figsize": (5.6, 3.7),  # inches; a phone shows it at about 0.6, where 12 pt is still legible
     "figure.facecolor": PAPER,
@@ -79,7 +81,9 @@ _RC: Any = {
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "legend.frameon": False,
+    "legend.framealpha": 0.9,  # over lines and grid
+    "legend.facecolor": PAPER,
+    "legend.edgecolor": PAPER,
     "lines.linewidth": 2,
     "svg.fonttype": "none",  # text stays text: it can be selected, searched and scaled
     "svg.hashsalt": "auditlib",  # the same figure gives the same file

@@ -58,6 +58,7 @@ def gap_row(name: str, replicates: int = REPLICATES, seed: int = SEED) -> dict[s
         "unit": counts.unit,
         "model": counts.provenance["model"],
         "auroc": counts.provenance["test_auroc"],
+        "rows": counts.n_rows,
         "threshold": tau,
         "positives_a": int(newcombe.n_a),
         "positives_b": int(newcombe.n_b),

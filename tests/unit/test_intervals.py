@@ -366,3 +366,29 @@ def test_no_interval_crashes_or_leaves_its_range(frame, name, options):
         assert 0 <= spread.low <= spread.estimate + 1e-9 <= spread.high + 2e-9 <= 1 + 3e-9
     else:
         assert np.isnan([gap.low, gap.high, spread.low, spread.high, spread.estimate]).all()
+
+
+def test_auroc_interval_is_that_of_hanley_and_mcneil():
+    # By hand: [.16 + 49(2/3 − .64) + 99(.71111 − .64)] / 5000 = .0017013
+    low, high = al.auroc_interval(0.8, 50, 100)
+    assert (high - low) / 2 / 1.959964 == pytest.approx(0.0017013**0.5, abs=1e-5)
+    for bad in ((1.2, 5, 5), (0.5, 0, 5), (0.5, 5, 0)):
+        with pytest.raises(al.AuditInputError, match="area"):
+            al.auroc_interval(*bad)
+
+
+def test_auroc_interval_covers(seed=3):
+    rng = np.random.default_rng(seed)
+    positive, negative = rng.normal(1.0, 1, (400, 40)), rng.normal(0.0, 1, (400, 80))
+    areas = (positive[:, :, None] > negative[:, None, :]).mean(axis=(1, 2))
+    truth = 0.7602  # Φ(1/√2)
+    limits = np.array([al.auroc_interval(area, 40, 80) for area in areas])
+    assert ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).mean() >= 0.93
+
+
+def test_tidy_keeps_groups_and_whole_numbers():
+    table = al.tidy(al.rate_interval(al.parse_confusion("A:8,0,10,2; B:80,0,10,20")))
+    assert table["n"].tolist() == [10, 100]
+    assert table["n"].dtype == "int64"
+    assert table.loc["A", "estimate"] == 0.8
+    assert table.index.name == "group"

@@ -72,11 +72,15 @@ def test_coverage_bars_are_monte_carlo_limits():
 
 def test_distributions_fill_what_is_flagged():
     frame = pd.DataFrame({"y": [0, 1, 0, 1], "risk": [0.1, 0.7, 0.3, 0.9], "sex": list("FFMM")})
-    counts = al.count(frame, label="y", score="risk", by="sex", thresholds=[0.5])
-    figure = scores.distributions(counts, "sex", threshold=0.5, bins=10)
-    assert [ax.get_title() for ax in figure.axes] == ["F", "M"]
-    filled = [patch.get_data().values for patch in figure.axes[0].patches if patch.get_fill()]
-    assert [values.sum() for values in filled] == [0.0, 1.0]
+    counts = al.count(frame, label="y", score="risk", by="sex", thresholds=[0.512])
+    figure = scores.distributions(counts, "sex", threshold=0.512, bins=10)
+    assert [ax.get_title() or ax.get_title("left") for ax in figure.axes] == ["F", "M"]
+    filled = [patch.get_data() for patch in figure.axes[0].patches if patch.get_fill()]
+    areas = [float((data.values * np.diff(data.edges)).sum() * 100) for data in filled]
+    assert areas == pytest.approx(
+        [0.0, 1.0]
+    )  # of those without the outcome, and with it: the area is the share flagged
+    assert 0.512 in filled[0].edges
 
 
 def test_squares_have_the_sensitivity_as_height():
