@@ -23,7 +23,7 @@ def confusion_at(counts: Counts, thresholds: Resolved) -> xr.Dataset:
     moments = counts.clustered and not counts.resampled
     models = range(max(len(counts.models), 1))
     per_model = replicates(counts) * int(np.prod(shape)) * 4 * count
-    counts.check_bytes(len(models) * per_model * (5 if moments else 1))
+    counts.check_bytes(len(models) * per_model * (7 if moments else 1))
     tables = [_one_model(counts, thresholds, model) for model in models]
     dims, coords = frame_of(counts)
     if counts.models:
@@ -40,6 +40,8 @@ def confusion_at(counts: Counts, thresholds: Resolved) -> xr.Dataset:
         held = np.stack([_moments(counts, thresholds, model) for model in models], axis=place)
         stacked = np.squeeze(held, axis=tuple(axis - 2 if axis < 0 else axis for axis in axes))
         coords["unit_moments"] = ([*dims, "cell", "cell_"], stacked)
+    if counts.clustered:  # a coordinate without dims outlives sums, which attrs may not
+        coords["clustered_by"] = counts.unit
     if isinstance(thresholds.values, xr.DataArray):
         coords["threshold"] = thresholds.values
     return xr.Dataset(data, coords=coords, attrs={"unit": counts.unit})
@@ -117,16 +119,20 @@ def _one_model(counts: Counts, thresholds: Resolved, model: int) -> list[np.ndar
 
 
 def _moments(counts: Counts, thresholds: Resolved, model: int) -> np.ndarray:
-    """Σ over units of c cᵀ, c = a unit's (tp, fp, fn, tn) in one group: (*groups, thresholds, 4, 4)."""
+    """Σ over units of c cᵀ, c = a unit's (tp, fp, fn, tn, 1) in one group: (*groups, thresholds, 5, 5).
+
+    The 1 makes the last row the counts themselves, by which a table and its moments can be seen to belong together.
+    """
     step, place = _step(counts, thresholds, model)
     shape, label = group_shape(counts), counts.lines.cells[:, len(counts.groups)]
     groups = int(np.prod(shape))
     visits, visit = np.unique(counts.lines.pattern * groups + group_key(counts), return_inverse=True)
     units = counts.lines.units[visits // groups]
-    result = np.zeros((groups, len(place), 4, 4), dtype=np.int64)
+    result = np.zeros((groups, len(place), 5, 5), dtype=np.int64)
     for number, position in enumerate(place):
         cell = np.where(step > position, 1 - label, 3 - label)  # tp 0, fp 1, fn 2, tn 3
         held = np.bincount(visit * 4 + cell, weights=counts.lines.n, minlength=4 * len(visits)).reshape(-1, 4)
+        held = np.column_stack([held, np.ones(len(visits))])
         outer = units[:, None, None] * held[:, :, None] * held[:, None, :]
         np.add.at(result[:, number], visits % groups, outer.astype(np.int64))
-    return result.reshape(*shape, len(place), 4, 4)
+    return result.reshape(*shape, len(place), 5, 5)

@@ -14,7 +14,7 @@ MISSING_LEVEL = "missing"
 #: Names that tables and results use themselves, as dims, coordinates or variables.
 RESERVED = (
     "label", "bin", "threshold", "replicate", "model", "pattern", "units", "n",
-    "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments",
+    "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments", "clustered_by",
     "estimate", "low", "high", "deff", "n_effective", "undefined",
 )  # fmt: skip
 

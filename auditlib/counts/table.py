@@ -201,7 +201,7 @@ class Counts:
         -------
         Dataset of int64 ``tp``, ``fp``, ``fn``, ``tn`` over (replicate, *groups, model, threshold), as present.
         With clusters the coordinate ``unit_moments`` holds Σ over units of the outer product of a unit's
-        (tp, fp, fn, tn), from which intervals take the effective sample size.
+        (tp, fp, fn, tn, 1), from which intervals take the effective sample size.
 
         Raises
         ------

@@ -5,16 +5,10 @@ spread of several, the score-based intervals cover what they claim in small grou
 fitted model and one split of the data.
 """
 
-from auditlib.intervals.rates import (
-    auroc_interval,
-    effective,
-    gap_interval,
-    rate_interval,
-    spread_interval,
-    tidy,
-    wilson,
-)
+from auditlib.intervals.effective import effective, wilson
+from auditlib.intervals.rates import gap_interval, rate_interval, spread_interval
 from auditlib.intervals.replicates import band, interval
+from auditlib.intervals.summaries import auroc_interval, tidy
 
 __all__ = [
     "auroc_interval",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from tests.studies import band_coverage, bootstrap_oracle, gap_coverage, spread_coverage
+from tests.studies import band_coverage, bootstrap_oracle, few_patients, gap_coverage, spread_coverage
 from tests.studies.tools import write
 
 STUDIES = {
     "bootstrap_oracle": bootstrap_oracle.run,
     "band_coverage": band_coverage.run,
     "spread_coverage": spread_coverage.run,
+    "few_patients": few_patients.run,
     "gap_coverage": gap_coverage.run,
 }
 

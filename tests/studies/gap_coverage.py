@@ -88,6 +88,7 @@ def patterns_of(patients: xr.Dataset) -> np.ndarray:
 def with_moments(table: xr.Dataset, patients: xr.Dataset) -> xr.Dataset:
     """The table as ``Counts.at`` gives it for clusters: with the sums of products of a patient's cells."""
     cells = np.stack([patients[name].values for name in CELLS], axis=-1).astype(np.float64)
+    cells = np.concatenate([cells, np.ones((*cells.shape[:-1], 1))], axis=-1)
     moments = np.swapaxes(cells, -1, -2) @ cells
     dims = [*table["tp"].dims, "cell", "cell_"]
     return table.assign_coords(unit_moments=(dims, moments.astype(np.int64))).assign_attrs(unit="patient")

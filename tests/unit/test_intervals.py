@@ -210,9 +210,9 @@ def test_what_has_no_interval():
         al.gap_interval(table, "A", "X")
     with bad("'sex' is not a dim of these values; they have: group"):
         al.spread_interval(table, "sex")
-    with bad("an interval needs a table of counts.at.* not dict"):
+    with bad("intervals take a table of tp, fp, fn, tn over named dims"):
         al.gap_interval({"tp": 1}, "A", "B")
-    with bad("an interval needs a table .* not DataArray"):
+    with bad("intervals take a table of tp, fp, fn, tn over named dims"):
         al.rate_interval(al.sensitivity(table))
 
 
@@ -377,8 +377,8 @@ def test_auroc_interval_is_that_of_hanley_and_mcneil():
             al.auroc_interval(*bad)
 
 
-def test_auroc_interval_covers(seed=3):
-    rng = np.random.default_rng(seed)
+def test_auroc_interval_covers():
+    rng = np.random.default_rng(3)
     positive, negative = rng.normal(1.0, 1, (400, 40)), rng.normal(0.0, 1, (400, 80))
     areas = (positive[:, :, None] > negative[:, None, :]).mean(axis=(1, 2))
     truth = 0.7602  # Φ(1/√2)
@@ -392,3 +392,73 @@ def test_tidy_keeps_groups_and_whole_numbers():
     assert table["n"].dtype == "int64"
     assert table.loc["A", "estimate"] == 0.8
     assert table.index.name == "group"
+
+
+@pytest.fixture(scope="module")
+def straddled():
+    """500 patients of 6 rows, over two groups g and two others h."""
+    rng = np.random.default_rng(4)
+    patient = np.repeat(np.arange(500), 6)
+    risk = np.clip(np.repeat(rng.random(500), 6) + rng.normal(0, 0.1, 3000), 0, 1)
+    frame = pd.DataFrame({
+        "y": rng.integers(0, 2, 3000), "p": risk, "patient": patient,
+        "g": np.where(patient % 2, "a", "b"), "h": rng.choice(["u", "v"], 3000),
+    })  # fmt: skip
+    return al.count(frame, label="y", score="p", by=["g", "h"], cluster="patient", thresholds=[0.5])
+
+
+def test_the_clusters_of_a_table_are_never_lost_in_silence(straddled):
+    whole, right = straddled.at(0.5), al.gap_interval(straddled.by("g").at(0.5), "a", "b")
+    rows = al.gap_interval(straddled.by("g").as_rows().at(0.5), "a", "b")
+    assert float(right.high - right.low) > 1.5 * float(rows.high - rows.low)
+    group = straddled.by("g").at(0.5)
+    changed = {
+        "summed": whole.sum("h"),
+        "summed without attributes": whole.sum("h", keep_attrs=False),
+        "rebuilt from sums": xr.Dataset({cell: whole[cell].sum("h") for cell in ("tp", "fp", "fn", "tn")}),
+        "cumulated": whole.cumsum("h").isel(h=-1),
+        "through pandas": group.drop_vars("unit_moments").to_dataframe().to_xarray(),
+        "doubled": group + group,
+        "scaled": group * 4,
+        "edited": group.assign(tp=group.tp * 10, fn=group.fn * 10),
+        "pooled": xr.concat([group, group], "site").sum("site"),
+    }
+    for table in changed.values():
+        with pytest.raises(al.AuditInputError, match=r"was (summed|changed) after \.at"):
+            al.gap_interval(table, "a", "b")
+
+
+def test_selecting_and_renaming_keep_the_clusters(straddled):
+    group = straddled.by("g").at([0.4, 0.5]) if 0.4 in straddled.edges.lower else straddled.by("g").at([0.5])
+    one = al.gap_interval(group.isel(threshold=-1), "a", "b")
+    other = al.gap_interval(group.rename(g="sex").isel(threshold=-1).sel(sex=["b", "a"]), "a", "b")
+    assert float(one.low) == float(other.low)
+
+
+def test_few_patients_take_the_t_law():
+    # 3 patients with 10 rows each: k = 3, so 2 degrees of freedom
+    rows = pd.DataFrame({
+        "y": 1, "p": np.repeat([0.9, 0.9, 0.1], 10), "g": "a", "patient": np.repeat([0, 1, 2], 10),
+    })  # fmt: skip
+    table = al.count(rows, label="y", score="p", by="g", cluster="patient").at(0.5)
+    found = al.effective(table).sel(g="a")
+    assert float(found.patients) == pytest.approx(3)
+    z = stats.norm.ppf(0.975)
+    p, worth = 2 / 3, float(found.n_effective) * (z / stats.t.ppf(0.975, 2)) ** 2
+    centre, half = p + z**2 / 2 / worth, z * np.sqrt(p * (1 - p) / worth + z**2 / 4 / worth**2)
+    limits = al.rate_interval(table).sel(g="a")
+    assert float(limits.low) == pytest.approx((centre - half) / (1 + z**2 / worth))
+    assert float(limits.high) == pytest.approx((centre + half) / (1 + z**2 / worth))
+
+
+def test_one_patient_says_nothing():
+    rows = pd.DataFrame({"y": 1, "p": 0.9, "g": "a", "patient": [1] * 50})
+    limits = al.rate_interval(al.count(rows, label="y", score="p", by="g", cluster="patient").at(0.5)).sel(g="a")
+    assert float(limits.low) < 0.25
+    assert float(limits.high) == pytest.approx(1.0)
+
+
+def test_a_spread_over_too_many_groups_is_refused():
+    many = al.confusion(tp=np.ones(9000), fp=np.ones(9000), fn=np.ones(9000), tn=np.ones(9000), group=range(9000))
+    with pytest.raises(al.AuditInputError, match="81,000,000 pairs"):
+        al.spread_interval(many, "group")
