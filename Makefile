@@ -1,6 +1,6 @@
 # make book   the site in build/site, from a fresh machine with Python 3.11+, pip and make
 # make test   everything that must hold: style, types, tests, chapters, strict build, site in a browser
-# make vendor, bench, counts, studies, clean: see below
+# make vendor, notebooks, bench, counts, studies, clean, distclean: see below
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +14,7 @@ ifdef CI
 export AUDITLIB_NO_SKIP := 1
 endif
 
-.PHONY: book test lint unit site browser bench counts studies vendor clean
+.PHONY: book test lint unit site browser bench counts studies vendor notebooks clean distclean
 .DEFAULT_GOAL := book
 
 book: .venv/.reader site
@@ -22,6 +22,7 @@ book: .venv/.reader site
 
 # Parts run in this order, also under `make -j`: they share the two cores a laptop has.
 test: .venv/.developer
+	@if command -v npm >/dev/null && ! { [ -d vendor/mathjax ] && [ -d node_modules/axe-core ]; }; then $(MAKE) vendor; fi
 	$(MAKE) lint
 	$(MAKE) unit
 	$(MAKE) site
@@ -46,15 +47,16 @@ site: .venv/.reader
 browser:
 	$(BIN)/pytest -n 2 tests/book
 
-# Speed against peers; the real cohorts' count tables; the simulation studies in full. Minutes to hours.
+# Speed against peers (5 minutes); the real cohorts' count tables that are missing (half an hour for all); the
+# simulation studies in full (an hour). ARGS=… goes on to the program: make counts ARGS="--refit gap-cdc_diabetes-age".
 bench: .venv/.developer
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 counts: .venv/.reader
-	$(BIN)/python -m auditlib.studies
+	$(BIN)/python -m auditlib.studies $(ARGS)
 
 studies: .venv/.developer
-	$(BIN)/python -m tests.studies
+	$(BIN)/python -m tests.studies $(ARGS)
 
 # Self-hosted maths and the accessibility checker. Without npm the site takes its maths from the network.
 vendor:
@@ -64,11 +66,21 @@ vendor:
 	cp -r LICENSE es5/tex-chtml-full.js es5/a11y es5/sre ../../vendor/mathjax; \
 	cp -r es5/output/chtml ../../vendor/mathjax/output
 
+notebooks: .venv/.reader
+	$(BIN)/python tools/notebooks.py
+
+# `clean` keeps what was downloaded; `distclean` also removes the environment and the self-hosted libraries.
+distclean: clean
+	rm -rf .venv vendor node_modules
+
 clean:
 	rm -rf build .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 # The environment, made anew only when what it holds has changed.
 .venv/.reader: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with make PYTHON=python3.12"; exit 1; }
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || rm -rf .venv  # none, old or moved
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@

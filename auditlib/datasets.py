@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import os
 import tempfile
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -24,6 +26,8 @@ import pooch
 from auditlib.errors import AuditInputError
 
 TIMEOUT = 60  # seconds without an answer before a download is given up
+# What reading a broken file may raise; an encrypted zip or an unknown compression is a RuntimeError.
+BROKEN = (ValueError, KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 def root() -> Path:
@@ -51,7 +55,10 @@ def root() -> Path:
 
 @lru_cache(maxsize=1)
 def _read_sources(path: Path) -> dict[str, dict[str, Any]]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AuditInputError(f"{path} cannot be read ({error}): restore it from the book's repository.") from error
 
 
 def sources() -> Mapping[str, dict[str, Any]]:
@@ -79,7 +86,7 @@ def source(name: str) -> dict[str, Any]:
     35346
     """
     known = sources()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise AuditInputError(f"no cohort named {name!r}: choose one of {', '.join(sorted(known))}.")
     return known[name]
 
@@ -112,12 +119,13 @@ def checksum(name: str) -> str:
     Raises
     ------
     AuditInputError
-        When no copy is at hand.
+        When no copy is at hand, or it cannot be read.
     """
     path = _local(source(name))
     if path is None:
         raise AuditInputError(f"{name}: no copy at hand. {_help(name)}")
-    return hashlib.sha256(_content(path, source(name))).hexdigest()
+    with _refused(name, path.name):
+        return hashlib.sha256(_content(path, source(name))).hexdigest()
 
 
 def load(name: str, *, download: bool = True) -> pd.DataFrame:
@@ -148,7 +156,8 @@ def load(name: str, *, download: bool = True) -> pd.DataFrame:
     spec = source(name)
     path = _local(spec)
     if path is not None:
-        return _checked(name, path, spec, hashed=spec["hash_copies"])
+        with _refused(name, path.name):
+            return _checked(path, spec, hashed=spec["hash_copies"])
     if not download or "url" not in spec:
         raise AuditInputError(f"{name}: no copy at hand. {_help(name)}")
     return _download(name, spec)
@@ -162,7 +171,12 @@ def _folders() -> list[Path]:
 def _local(spec: Mapping[str, Any]) -> Path | None:
     """First copy found; the order of folders, then of names, decides."""
     candidates = (folder / file for folder in _folders() for file in spec["files"])
-    return next((path for path in candidates if path.is_file()), None)
+    try:
+        return next((path for path in candidates if path.is_file()), None)
+    except OSError as error:
+        raise AuditInputError(
+            f"a folder of data cannot be searched ({error.strerror}): check $AUDITLIB_DATA."
+        ) from error
 
 
 def _help(name: str) -> str:
@@ -174,16 +188,26 @@ def _help(name: str) -> str:
 
 def _download(name: str, spec: Mapping[str, Any]) -> pd.DataFrame:
     target = root() / "data" / "raw" / spec["saved_as"]
-    with _partial(target) as part:
-        try:
-            pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT, chunk_size=1 << 16)(spec["url"], str(part), None)
-        except OSError as error:  # every failure of the network or the disk, requests' own included
-            if (response := getattr(error, "response", None)) is not None:
-                response.close()  # left open by pooch when the status is an error
-            raise AuditInputError(f"{name}: the download failed ({error}). {_help(name)}") from error
-        frame = _checked(name, part, spec, hashed="sha256" in spec)
-        os.replace(part, target)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError("a folder is in its place")
+        with _partial(target) as part:
+            _fetch(name, spec["url"], part)
+            with _refused(name):
+                frame = _checked(part, spec, hashed="sha256" in spec)
+            os.replace(part, target)
+    except OSError as error:
+        raise AuditInputError(f"{name}: the download cannot be saved as {target} ({error}). {_help(name)}") from error
     return frame
+
+
+def _fetch(name: str, url: str, part: Path) -> None:
+    try:
+        pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT, chunk_size=1 << 16)(url, str(part), None)
+    except (OSError, ValueError) as error:  # of the network or the disk, requests' own included; of a broken header
+        if (response := getattr(error, "response", None)) is not None:
+            response.close()  # left open by pooch when the status is an error
+        raise AuditInputError(f"{name}: the download failed ({error}). {_help(name)}") from error
 
 
 @contextmanager
@@ -212,18 +236,22 @@ def _content(path: Path, spec: Mapping[str, Any]) -> bytes:
         return archive.read(inside[0])
 
 
-def _checked(name: str, path: Path, spec: Mapping[str, Any], *, hashed: bool) -> pd.DataFrame:
-    """Read and check a file; whatever is wrong with it becomes one error that says what to do."""
+@contextmanager
+def _refused(name: str, file: str | None = None) -> Iterator[None]:
+    """Whatever is wrong with a file (or with the download, if none is named) becomes one error that says what to do."""
     try:
-        content = _content(path, spec)
-        if hashed and hashlib.sha256(content).hexdigest() != spec["sha256"]:
-            raise AuditInputError("its SHA-256 is not the published one: truncated, edited or another file")
-        frame = _normalise(_parse(content, spec), spec)
-        _check_outcome(frame, spec)
-    except (AuditInputError, ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise AuditInputError(
-            f"{name}: {path.name} is not the expected table ({error}). Remove it. {_help(name)}"
-        ) from error
+        yield
+    except BROKEN as error:
+        found, remove = (file, " Remove it.") if file else ("the download", "")
+        raise AuditInputError(f"{name}: {found} is not the expected table ({error}).{remove} {_help(name)}") from error
+
+
+def _checked(path: Path, spec: Mapping[str, Any], *, hashed: bool) -> pd.DataFrame:
+    content = _content(path, spec)
+    if hashed and hashlib.sha256(content).hexdigest() != spec["sha256"]:
+        raise AuditInputError("its SHA-256 is not the published one: truncated, edited or another file")
+    frame = _normalise(_parse(content, spec), spec)
+    _check_outcome(frame, spec)
     return frame
 
 

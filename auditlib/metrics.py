@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import xlogy
 
+from auditlib.counts.cells import aligned, cell_of, like, total, wide
 from auditlib.errors import AuditInputError
 
 Metric = Callable[[Any], Any]
@@ -47,33 +48,14 @@ def parts(table: Any, metric: Metric | str) -> tuple[Any, Any]:
     if name not in RATES:
         raise AuditInputError(f"{name} is not a rate of one table; the rates are {', '.join(RATES)}.")
     above, below = RATES[name]
-    return _total(table, above), _total(table, below)
-
-
-def _total(table: Any, cells: tuple[str, ...]) -> Any:
-    arrays = [table[cell] for cell in cells]
-    if _aligned(table, arrays):
-        return _like(arrays[0], sum(array.data for array in arrays))
-    return sum(arrays)
-
-
-def _aligned(table: Any, arrays: list[Any]) -> bool:
-    """Whether arrays may be combined by position: those of one Dataset share coordinates, which xarray would
-    compare and copy at every operation (most of the time of a bootstrap)."""
-    return isinstance(table, xr.Dataset) and len({array.dims for array in arrays}) == 1
-
-
-def _like(array: xr.DataArray, data: Any) -> xr.DataArray:
-    found = array.copy(deep=False, data=data)
-    found.name = None
-    return found
+    return total(table, above), total(table, below)
 
 
 def _rate(table: Any, name: str) -> Any:
     above, below = parts(table, name)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is NaN, on purpose
-        if _aligned(table, [above, below]):
-            return _like(above, np.true_divide(above.data, below.data))
+        if aligned(table, [above, below]):
+            return like(above, np.true_divide(above.data, below.data))
         return np.true_divide(above, below)
 
 
@@ -189,7 +171,8 @@ def gap(values: xr.DataArray, a: str, b: str, dim: str | None = None) -> xr.Data
     -0.1003
     """
     dim = find_dim(values, a, b, dim)
-    return values.sel({dim: a}, drop=True) - values.sel({dim: b}, drop=True)
+    levels = [str(level) for level in values[dim].values]
+    return values.isel({dim: levels.index(str(a))}, drop=True) - values.isel({dim: levels.index(str(b))}, drop=True)
 
 
 def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None = None) -> str:
@@ -200,7 +183,11 @@ def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None 
     if dim is not None:
         check_dim(values, dim)
     levels = {name: [str(level) for level in values[name].values] for name in dims}
+    a, b = str(a), str(b)
     found = [name for name in dims if a in levels[name] and b in levels[name]]
+    for name, level in ((name, level) for name in found for level in (a, b)):
+        if levels[name].count(level) > 1:
+            raise AuditInputError(f"{name!r} names the level {level!r} twice; give every group its own name.")
     if len(found) == 1 and a != b:
         return found[0]
     known = "; ".join(f"{name}: {', '.join(levels[name])}" for name in dims if name not in ("replicate", "threshold"))
@@ -210,7 +197,12 @@ def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None 
 
 def check_dim(values: xr.DataArray | xr.Dataset, dim: str) -> None:
     """An error unless ``dim`` is a dim of at least two levels: one group compared with itself always agrees."""
-    if dim not in values.dims:
+    if not isinstance(values, xr.DataArray | xr.Dataset):
+        raise AuditInputError(
+            f"comparing over {dim!r} needs named levels: pass a metric of counts.at(…) or of confusion(…), "
+            f"not {type(values).__name__}."
+        )
+    if not isinstance(dim, str) or dim not in values.dims:
         known = ", ".join(map(str, values.dims)) or "none"
         raise AuditInputError(f"{dim!r} is not a dim of these values; they have: {known}.")
     if values.sizes[dim] < 2:
@@ -262,8 +254,9 @@ def theil(table: Any, dim: str) -> xr.DataArray:
     >>> round(float(theil(parse_confusion("A:0,0,0,10; B:5,5,5,5"), "group")), 4)
     0.4055
     """
-    check_dim(table["tp"], dim)
-    tp, fp, fn, tn = (table[cell].variable for cell in ("tp", "fp", "fn", "tn"))  # without coordinates to align
+    cells = [wide(cell_of(table, cell)) for cell in ("tp", "fp", "fn", "tn")]
+    check_dim(cells[0], dim)
+    tp, fp, fn, tn = (cell.variable for cell in cells)  # without coordinates to align
     people = tp + fp + fn + tn
     benefit = people + fp - fn  # of all in the group: n_g·b̄_g
     with np.errstate(divide="ignore", invalid="ignore"):  # an empty group, or no benefit at all, is NaN
@@ -271,7 +264,7 @@ def theil(table: Any, dim: str) -> xr.DataArray:
         relative = share * people.sum(dim) / people
     terms = share.copy(deep=False, data=xlogy(share.data, relative.data))  # 0 · ln 0 is 0
     found = terms.sum(dim, skipna=False)
-    return _like(table["tp"].isel({dim: 0}, drop=True).transpose(*found.dims), found.data)
+    return like(cells[0].isel({dim: 0}, drop=True).transpose(*found.dims), found.data)
 
 
 def small(table: Any) -> Any:
@@ -280,7 +273,8 @@ def small(table: Any) -> Any:
     >>> bool(small({"tp": 40, "fp": 40, "fn": 4, "tn": 60}))
     True
     """
-    few = (table["tp"] + table["fn"] < 30) | (table["fp"] + table["tn"] < 30)
-    for cell in ("tp", "fp", "fn", "tn"):
-        few = few | (table[cell] < 5)
+    cells = {cell: wide(cell_of(table, cell)) for cell in ("tp", "fp", "fn", "tn")}
+    few = (cells["tp"] + cells["fn"] < 30) | (cells["fp"] + cells["tn"] < 30)
+    for cell in cells.values():
+        few = few | (cell < 5)
     return few

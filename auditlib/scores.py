@@ -10,6 +10,8 @@ from auditlib.errors import AuditInputError
 
 
 def _fine(counts: Counts, what: str) -> xr.DataArray:
+    if not isinstance(counts, Counts):
+        raise AuditInputError(f"{what} needs counts, as count(…) makes them, not {type(counts).__name__}.")
     if counts.edges.kind == "cut":
         raise AuditInputError(
             f"{what} needs the score bins, but these counts were cut to {len(counts.thresholds)} thresholds; "
@@ -82,9 +84,8 @@ def calibration_gap(counts: Counts, dim: str) -> xr.DataArray:
     >>> round(float(calibration_gap(al.count(frame, label="y", score="p", by="g", bins=None), "g")), 3)
     0.2
     """
-    if dim not in counts.groups:
-        raise AuditInputError(f"{dim!r} is not a group here; there are: {', '.join(counts.groups) or 'none'}.")
     held = _fine(counts, "calibration_gap")
+    counts.column(dim)
     n = held.sum(["label", "bin"])
     error = mean_score(counts) - held.sel(label=1, drop=True).sum("bin") / n.where(n > 0)
     return (error.max(dim, skipna=False) - error.min(dim, skipna=False)).rename("calibration_gap")

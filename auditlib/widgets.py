@@ -14,12 +14,13 @@ from typing import Any
 from urllib.parse import quote
 
 import matplotlib.pyplot as plt
+import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from auditlib.errors import AuditInputError
-from auditlib.plots.style import svg_text
+from auditlib.plots.style import legible, svg_text
 
 MAX_FRAMES = {1: 21, 2: 49}  # by number of sliders: what fits in 300 kB and draws in 10 s
 
@@ -133,7 +134,8 @@ def explore(
     Raises
     ------
     AuditInputError
-        No slider or more than two, too many frames, a default that is no value of its slider, an empty alt.
+        No slider or more than two, one without values, too many frames, a default that is no value of its slider,
+        an alt that is empty or no text.
 
     Examples
     --------
@@ -147,16 +149,32 @@ def explore(
     >>> 'aria-label="Patients"' in explorer.html()
     True
     """
-    made = _sliders(sliders, default or {}, labels or {})
+    positions = {name: _positions(name, given) for name, given in sliders.items()}
+    made, below = _sliders(positions, default or {}, labels or {}), _words("caption", caption)
     frames = []
-    for values in itertools.product(*sliders.values()):
-        chosen = dict(zip(sliders, values, strict=True))
+    for values in itertools.product(*positions.values()):
+        chosen = dict(zip(positions, values, strict=True))
         frames.append(_Frame(svg=_draw(draw, chosen), alt=_alt(alt, made, chosen)))
-    return Explorer(sliders=made, frames=tuple(frames), caption=caption)
+    return Explorer(sliders=made, frames=tuple(frames), caption=below)
+
+
+def _positions(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes) or not np.iterable(given):
+        raise AuditInputError(f"sliders: {name} = {given!r}; give the list of its values")
+    values = list(given)
+    if not values:
+        raise AuditInputError(f"sliders: {name} has no values; give at least one")
+    return values
+
+
+def _words(name: str, text: Any) -> str:
+    if not isinstance(text, str):
+        raise AuditInputError(f"{name}: {text!r} is no text")
+    return legible(text)
 
 
 def _sliders(
-    sliders: Mapping[str, Sequence[Any]], default: Mapping[str, Any], labels: Mapping[str, str]
+    sliders: Mapping[str, list[Any]], default: Mapping[str, Any], labels: Mapping[str, str]
 ) -> tuple[_Slider, ...]:
     if len(sliders) not in MAX_FRAMES:
         raise AuditInputError(f"sliders: {len(sliders)} given; an explorer has one or two")
@@ -165,13 +183,12 @@ def _sliders(
         raise AuditInputError(f"default, labels: {unknown} name no slider; the sliders are {list(sliders)}")
     frames, most = 1, MAX_FRAMES[len(sliders)]
     made = []
-    for name, given in sliders.items():
-        values = list(given)
-        start = default.get(name, values[0] if values else None)
+    for name, values in sliders.items():
+        start = default.get(name, values[0])
         if start not in values:
             raise AuditInputError(f"default: {name}={start!r} is not among its {len(values)} values {values}")
         texts = tuple(_text(value) for value in values)
-        made.append(_Slider(name, labels.get(name, name), texts, values.index(start)))
+        made.append(_Slider(name, _words("labels", labels.get(name, name)), texts, values.index(start)))
         frames *= len(values)
     if frames > most:
         raise AuditInputError(f"sliders: {frames} frames, at most {most} with {len(made)} slider(s); give fewer values")
@@ -179,7 +196,7 @@ def _sliders(
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else legible(value)
 
 
 def _draw(draw: Callable[..., Figure], chosen: dict[str, Any]) -> str:
@@ -193,11 +210,10 @@ def _draw(draw: Callable[..., Figure], chosen: dict[str, Any]) -> str:
 
 
 def _alt(alt: str | Callable[..., str], sliders: Sequence[_Slider], chosen: Mapping[str, Any]) -> str:
-    if callable(alt):
-        text = alt(**chosen)
-    else:
+    text = _words("alt", alt(**chosen) if callable(alt) else alt)
+    if text.strip() and not callable(alt):
         values = "; ".join(f"{slider.label}: {_text(chosen[slider.name])}" for slider in sliders)
-        text = f"{alt} {values}." if alt.strip() else ""
+        text = f"{text} {values}."
     if not text.strip():
         raise AuditInputError(f"alt: empty for {dict(chosen)}; say in words what the picture shows")
     return text

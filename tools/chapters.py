@@ -46,6 +46,7 @@ class Run:
     page: str
     key: str
     seconds: float
+    cpu: float
     peak_mb: float
     collected: int
     ok: bool
@@ -117,6 +118,18 @@ def digest(root: Path, names: Iterable[str]) -> str:
     return total.hexdigest()
 
 
+def records() -> str:
+    """Which cohorts' records are at hand (chapters read them where they are); the folder's path is made absolute."""
+    folder = os.environ.get("AUDITLIB_DATA")
+    if folder:
+        if not Path(folder).is_dir():
+            sys.exit(f"AUDITLIB_DATA names no folder: {folder}")
+        os.environ["AUDITLIB_DATA"] = str(Path(folder).resolve())  # kernels start in the chapters' folder
+    from auditlib import datasets
+
+    return ",".join(name for name in datasets.sources() if datasets.available(name))
+
+
 def run(book: Path, page: str, key: str) -> Run:
     """Run one notebook in place; print the failing cell's traceback if there is one."""
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(book)]
@@ -135,6 +148,7 @@ def run(book: Path, page: str, key: str) -> Run:
         page=page,
         key=key,
         seconds=round(time.monotonic() - start, 1),
+        cpu=round(used.ru_utime + used.ru_stime, 1),  # what a busy machine does not change
         peak_mb=round(used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)),
         collected=int(found[1]) if found else 0,
         ok=process.returncode == 0,
@@ -155,9 +169,10 @@ def strip_widget_state(notebook: Path) -> None:
 def execute(root: Path, out: Path, jobs: int) -> list[Run]:
     """Run what has changed since the last time, take the rest from the store of executed notebooks."""
     book, store, report = out / "book", out / "executed", out / "chapters.json"
-    known = {entry["page"]: Run(**entry) for entry in json.loads(report.read_text())} if report.exists() else {}
+    entries = json.loads(report.read_text()) if report.exists() else []
+    known = {entry["page"]: Run(**entry) for entry in entries if entry.keys() == Run.__dataclass_fields__.keys()}
     notebooks = lay_out(root, book)
-    shared = digest(root, SHARED) + os.environ.get("AUDITLIB_DATA", "")
+    shared = digest(root, SHARED) + records()
 
     def one(page: str) -> Run:
         key = hashlib.sha256((shared + digest(root, [f"{page}.md"])).encode()).hexdigest()

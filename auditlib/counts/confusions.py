@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def confusion_at(counts: Counts, thresholds: Resolved) -> xr.Dataset:
     shape = group_shape(counts)
     moments = counts.clustered and not counts.resampled
     models = range(max(len(counts.models), 1))
-    per_model = replicates(counts) * int(np.prod(shape)) * 4 * count
+    per_model = replicates(counts) * prod(shape) * 4 * count
     counts.check_bytes(len(models) * per_model * (7 if moments else 1))
     tables = [_one_model(counts, thresholds, model) for model in models]
     dims, coords = frame_of(counts)
@@ -50,7 +51,7 @@ def confusion_at(counts: Counts, thresholds: Resolved) -> xr.Dataset:
 def histogram(counts: Counts) -> xr.DataArray:
     """Rows by label and score bin."""
     shape, bins = group_shape(counts), len(counts.edges)
-    size = int(np.prod(shape)) * 2 * bins
+    size = prod(shape) * 2 * bins
     counts.check_bytes(replicates(counts) * size * max(len(counts.models), 1))
     first, parts = len(counts.groups) + 1, []
     for model in range(max(len(counts.models), 1)):
@@ -109,7 +110,7 @@ def _one_model(counts: Counts, thresholds: Resolved, model: int) -> list[np.ndar
     step, place = _step(counts, thresholds, model)
     shape, label = group_shape(counts), counts.lines.cells[:, len(counts.groups)]
     steps = int(place.max()) + 2
-    size = int(np.prod(shape)) * 2 * steps
+    size = prod(shape) * 2 * steps
     sums = counts.lines.sums((group_key(counts) * 2 + label) * steps + step, size)
     held = _shaped(counts, sums, (*shape, 2, steps))
     flagged = np.flip(np.cumsum(np.flip(held, -1), -1), -1)[..., 1:][..., place]
@@ -125,7 +126,7 @@ def _moments(counts: Counts, thresholds: Resolved, model: int) -> np.ndarray:
     """
     step, place = _step(counts, thresholds, model)
     shape, label = group_shape(counts), counts.lines.cells[:, len(counts.groups)]
-    groups = int(np.prod(shape))
+    groups = prod(shape)
     visits, visit = np.unique(counts.lines.pattern * groups + group_key(counts), return_inverse=True)
     units = counts.lines.units[visits // groups]
     result = np.zeros((groups, len(place), 5, 5), dtype=np.int64)

@@ -3,16 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from auditlib.counts.merge import check_whole
 from auditlib.counts.patterns import Lines
 from auditlib.errors import AuditInputError
 
+#: Sums of units stay exact in float64 up to here; and what NumPy's hypergeometric law can draw from.
+LARGEST, HYPERGEOMETRIC = 2**53, 10**9
+
 if TYPE_CHECKING:
     from auditlib.counts.table import Counts
+
+
+def resample(
+    counts: Counts,
+    n: int,
+    strata: str | Sequence[str],
+    size: int | None,
+    replace: bool,
+    seed: int | np.random.Generator | None,
+) -> Lines:
+    """Lines with the units of each replicate; see ``Counts.resample``."""
+    if counts.resampled:
+        raise AuditInputError("these counts are replicates already; resample the original counts.")
+    check_whole(n, "n")
+    if size is not None:
+        check_whole(size, "size", LARGEST)
+    if not isinstance(replace, bool | np.bool_):
+        raise AuditInputError(f"replace must be True or False, not {replace!r}.")
+    patterns = counts.lines.units.shape[0]
+    counts.check_bytes(int(n) * patterns)
+    if not patterns:
+        raise AuditInputError("there is nobody to resample: no row is left in these counts.")
+    units = draw(counts.lines, n, stratum_of(counts, named(strata)), size, bool(replace), generator(seed))
+    return Lines(counts.lines.pattern, counts.lines.cells, counts.lines.n, units)
+
+
+def named(strata: object) -> list[str]:
+    """``strata`` as a list of names."""
+    if isinstance(strata, str):
+        return [strata]
+    if not isinstance(strata, list | tuple | set | np.ndarray):
+        raise AuditInputError(f"strata must be a name or a list of names, not {strata!r}; leave it out for none.")
+    return list(strata)
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """NumPy's generator for ``seed``."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise AuditInputError(
+            f"seed must be a whole number of at least 0, or a NumPy Generator, not {seed!r}."
+        ) from None
 
 
 def strata_columns(counts: Counts, strata: Sequence[str]) -> list[int]:
@@ -47,9 +94,9 @@ def stratum_of(counts: Counts, strata: Sequence[str]) -> np.ndarray:
 
 def shares(sizes: np.ndarray, total: int) -> np.ndarray:
     """``total`` shared over strata in proportion to ``sizes``, by largest remainder."""
-    exact = sizes * total / sizes.sum()
-    floor = np.floor(exact).astype(np.int64)
-    order = np.argsort(-(exact - floor), kind="stable")
+    exact, people = sizes.astype(object) * int(total), int(sizes.sum())  # Python's own integers cannot overflow
+    floor = (exact // people).astype(np.int64)
+    order = np.argsort(-(exact % people), kind="stable")
     floor[order[: total - floor.sum()]] += 1
     return floor
 
@@ -70,6 +117,11 @@ def draw(
         raise AuditInputError(
             f"size={size} without replacement is more than the {int(sizes.sum()):,} units there are; "
             "use a smaller size or replace=True."
+        )
+    if not replace and (sizes >= HYPERGEOMETRIC).any():
+        raise AuditInputError(
+            f"replace=False draws from at most {HYPERGEOMETRIC:,} units, but there are {int(sizes.max()):,} in one "
+            "stratum; from so many, drawing with replacement (replace=True) hardly differs."
         )
     drawn = np.zeros((n, len(units)), dtype=np.int64)
     for number, (available, take) in enumerate(zip(sizes, takes, strict=True)):

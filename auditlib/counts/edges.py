@@ -29,17 +29,25 @@ def snap(threshold: float) -> float:
     return decimal if abs(decimal - threshold) <= 1e-15 else float(threshold)
 
 
-def check_threshold(threshold: object, name: str = "threshold") -> float:
-    """``threshold`` as a snapped float in [0, 1], or an error that names it."""
+def check_number(threshold: object) -> float:
+    """``threshold`` as a float in [0, 1], to the bit, or an error that names it."""
     try:
-        if isinstance(threshold, bool | np.bool_ | str):
+        held = np.asarray(threshold)
+        if held.ndim or held.dtype.kind not in "iufO":  # float() would read text and spans of time
             raise TypeError
-        value = float(threshold)  # type: ignore[arg-type]
+        value = float(held.item())
     except (TypeError, ValueError):
-        raise AuditInputError(f"{name} must be a number between 0 and 1, not {threshold!r}.") from None
+        raise AuditInputError(f"threshold must be a number between 0 and 1, not {threshold!r}.") from None
+    except OverflowError:
+        raise AuditInputError("threshold must lie between 0 and 1, not a number too large for a float.") from None
     if not 0 <= value <= 1:
-        raise AuditInputError(f"{name} must lie between 0 and 1, not {value!r}.")
-    return snap(value)
+        raise AuditInputError(f"threshold must lie between 0 and 1, not {value!r}.")
+    return value
+
+
+def check_threshold(threshold: object) -> float:
+    """``threshold`` as a snapped float in [0, 1], or an error that names it."""
+    return snap(check_number(threshold))
 
 
 def round_to(values: np.ndarray | float, dtype: str) -> np.ndarray:
@@ -91,13 +99,21 @@ class Edges:
 
     def index(self, threshold: object) -> int:
         """Position of the bin that begins at ``threshold``; an error naming the nearest edges if none does."""
-        value = check_threshold(threshold)
+        return self.find(threshold)[1]
+
+    def find(self, threshold: object) -> tuple[float, int]:
+        """The threshold and its position: that of the edge equal to it to the bit, else of its decimal (``snap``)."""
+        value = check_number(threshold)
+        at = int(np.searchsorted(self.lower, value))
+        if at < len(self) and self.lower[at] == value:
+            return value, at
+        value = snap(value)
         # Only where every score is float32 do two spellings of one float32 number mean one edge.
         dtype = "float32" if set(self.dtypes) == {"float32"} else "float64"
         keys, key = round_to(self.lower, dtype), round_to(value, dtype)
         at = int(np.searchsorted(keys, key))
         if at < len(keys) and keys[at] == key:
-            return at
+            return value, at
         near = [repr(float(self.lower[i])) for i in (at - 1, at) if 0 <= i < len(keys)]
         raise AuditInputError(
             f"threshold {value!r} is not an edge of this table; the nearest edges are {' and '.join(near)}. "
@@ -139,10 +155,10 @@ def distinct_edges(scores: Sequence[np.ndarray], thresholds: Iterable[float], dt
     return Edges(lower, None, "distinct", dtypes)
 
 
-def check_bins(bins: object) -> int:
+def check_bins(bins: object, name: str = "bins") -> int:
     """``bins`` as an int from 1 to MAX_BINS, or an error."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
         raise AuditInputError(
-            f"bins must be a whole number from 1 to {MAX_BINS:,}, or None for every score, not {bins!r}."
+            f"{name} must be a whole number from 1 to {MAX_BINS:,}, or None for every score, not {bins!r}."
         )
     return int(bins)

@@ -12,24 +12,15 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 
-from auditlib.counts.edges import (
-    Edges,
-    check_bins,
-    check_threshold,
-    distinct_edges,
-    grid_edges,
-    make_edges,
-    round_to,
-)
+from auditlib.counts.edges import Edges, check_bins, check_threshold, distinct_edges, make_edges, round_to
 from auditlib.counts.labels import LabelCode, label_code
 from auditlib.counts.levels import check_name, group_levels
 from auditlib.counts.patterns import collapse
+from auditlib.counts.scored import as_floats, bin_of, check_scores, computed, score_dtype
 from auditlib.counts.table import Counts
+from auditlib.counts.tally import tally
 from auditlib.errors import AuditInputError
-
-MISSING, OUTSIDE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,8 @@ def count(
     by : str or list of str
         Group columns (a site is a group like any other); values become strings.
     thresholds : float or list of float
-        Edges beyond those of the grid. One within 1e-15 of a decimal of at most 10 places is that decimal.
+        Edges beyond those of the grid. One within 1e-15 of a decimal of at most 10 places is that decimal, unless
+        (with ``bins=None``) it is itself a score that occurs.
     bins : int or None
         Number of equal bins; None makes every score that occurs an edge.
     cluster : str, optional
@@ -102,12 +94,15 @@ def count(
     asked = [check_threshold(t) for t in np.atleast_1d(np.asarray(thresholds, dtype=object))]
     grid = None if bins is None else check_bins(bins)
     data = open_frame(frame)
-    schema = data.collect_schema()
+    schema = computed(data.collect_schema)
     question = check_question(schema, label, score, by, cluster)
-    dtypes = tuple(score_dtype(name, schema[name]) for name in question.scores)
+    check_groups(schema, question, data.implementation.is_pandas())
+    data = as_floats(data, schema, (label, *question.scores))
+    schema = data.collect_schema()
+    dtypes = tuple(score_dtype(data, name, schema[name]) for name in question.scores)
     code = label_code(data, label, schema[label], positive)
     edges = None if grid is None else make_edges(grid, asked, dtypes)
-    table = aggregate(data, question, code, edges)
+    table = aggregate(code.data, question, code, edges)
     if not len(table["n"]):
         raise AuditInputError("the frame has no rows; there is nothing to count.")
     positive_name = code.check(table["label"], table["n"])
@@ -162,42 +157,18 @@ def check_question(
     return Question(label, scores, groups, cluster)
 
 
+def check_groups(schema: Any, question: Question, local: bool) -> None:
+    """No group or cluster holds lists, or Python objects that only pandas can compare."""
+    units = [("cluster", question.cluster)] if question.cluster else []
+    for what, name in [*(("group", name) for name in question.by), *units]:
+        dtype = schema[name]
+        if dtype.is_nested() or (dtype == nw.Object and not local):
+            raise AuditInputError(f"{what} {name!r} holds values of type {dtype}; make them text.")
+
+
 def column_names(names: Any) -> tuple[Any, ...]:
     """One name or several, as a tuple."""
     return tuple(names) if isinstance(names, list | tuple | set | np.ndarray) else (names,)
-
-
-def score_dtype(name: str, dtype: Any) -> str:
-    """Type in which scores are compared with edges."""
-    if dtype == nw.Float32:
-        return "float32"
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return "float64"
-    kind = "no known type (is every value missing?)" if dtype == nw.Unknown else f"type {dtype}, not numbers"
-    raise AuditInputError(f"score {name!r} has {kind}; convert it to floats between 0 and 1.")
-
-
-def bin_of(name: str, dtype: str, edges: Edges | None) -> nw.Expr:
-    """Bin number of a score (the score itself where edges are its values), or a code for missing or outside."""
-    score = nw.col(name).cast(nw.Float64)
-    inside = ((score >= 0.0) & (score <= 1.0)).fill_null(False)
-    # A NaN is greater than everything for some engines and not comparable for others, so it is asked for by name.
-    absent = nw.col(name).is_null() | score.is_nan().fill_null(True)
-    if edges is None:
-        found = score
-    else:
-        bins = float(edges.grid or 0)
-        nearest = (score * bins + 0.5).floor()
-        # Divided by a column, not a number: Polars turns x / 200.0 into x * (1 / 200.0), which misses the edge.
-        edge = nearest / (nearest * 0.0 + bins)
-        if dtype == "float32":
-            edge = edge.cast(nw.Float32).cast(nw.Float64)
-        found = nearest - (score < edge).cast(nw.Float64)
-        grid = set(grid_edges(edges.grid or 1).tolist())
-        for threshold in (t for t in edges.lower.tolist() if t not in grid):
-            found = found + (score >= float(round_to(threshold, dtype))).cast(nw.Float64)
-    code = nw.when(absent).then(float(MISSING)).otherwise(nw.when(inside).then(found).otherwise(float(OUTSIDE)))
-    return code if edges is None else code.cast(nw.Int32)  # engines group whole numbers faster
 
 
 def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | None) -> dict[str, np.ndarray]:
@@ -212,47 +183,18 @@ def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | Non
     selected = data.select(*columns)
     keys = selected.collect_schema().names()
     if data.implementation.is_pandas():
-        local = nw.from_native(tally(selected.collect().to_native()), eager_only=True)
+        names = {f"group{i}": f"group {name!r}" for i, name in enumerate(question.by)}
+        names["unit"] = f"cluster {question.cluster!r}"
+        local = nw.from_native(tally(computed(selected.collect).to_native(), names), eager_only=True)
     else:
         options = {"engine": "streaming"} if data.implementation.is_polars() else {}
-        local = selected.group_by(*keys).agg(nw.len().alias("n")).collect(**options)
+        grouped = selected.group_by(*keys).agg(nw.len().alias("n"))
+        local = computed(lambda: grouped.collect(**options))
     table = {name: local[name].to_numpy() for name in keys if not name.startswith("group")}
     table["n"] = local["n"].to_numpy().astype(np.int64)
     for i in range(len(question.by)):
         table[f"group{i}"] = local[f"group{i}"]
     return table
-
-
-def tally(frame: pd.DataFrame) -> pd.DataFrame:
-    """Distinct rows and how often each occurs, ``n``; pandas' own ``groupby(…).size()`` takes twice as long."""
-    key, size = np.zeros(len(frame), dtype=np.int64), 1
-    for name in frame.columns:
-        codes, levels = pd.factorize(frame[name], use_na_sentinel=False)
-        if size * len(levels) >= 2**62:
-            key, size = pd.factorize(key)[0], len(frame)
-        key, size = key * len(levels) + codes, size * len(levels)
-    code, found = pd.factorize(key)
-    first = np.empty(len(found), dtype=np.int64)
-    first[code[::-1]] = np.arange(len(frame))[::-1]  # of repeated places the last one written stays
-    return frame.iloc[first].assign(n=np.bincount(code, minlength=len(found)))
-
-
-def check_scores(scores: Sequence[str], table: dict[str, Any]) -> None:
-    """No score is missing or outside 0–1."""
-    n, total = table["n"], int(table["n"].sum())
-    for i, name in enumerate(scores):
-        codes = table[f"bin{i}"]
-        absent, outside = int(n[codes == MISSING].sum()), int(n[codes == OUTSIDE].sum())
-        if outside:
-            raise AuditInputError(
-                f"score {name!r}: {outside:,} of {total:,} values lie outside 0–1; a score is a predicted risk. "
-                "Divide percentages by 100, or turn logits into probabilities."
-            )
-        if absent:
-            raise AuditInputError(
-                f"score {name!r}: {absent:,} of {total:,} rows have no value; scores are never filled. "
-                "Drop those rows knowingly, or predict for them."
-            )
 
 
 def build(table: dict[str, Any], question: Question, edges: Edges, positive: str, missing: str) -> Counts:

@@ -1,4 +1,4 @@
-"""Count tables as text: format 1, written whole or not at all, read back with every check."""
+"""Count tables as text: format 1, and how it is read back with every check."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import csv
 import hashlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -15,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from auditlib.counts.edges import Edges, grid_edges
+from auditlib.counts.edges import Edges, check_bins, grid_edges
 from auditlib.counts.patterns import Lines
 from auditlib.errors import AuditInputError
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from auditlib.counts.table import Counts
 
 MAGIC = "# auditlib-counts 1"
+RESAVED = "{}: a spreadsheet program has saved this table again and changed it; use the file as it was written."
 KEYS = (
     "label", "positive", "groups", "grid", "kind", "thresholds", "score_dtype", "models", "unit", "units", "rows",
     "lines", "small", "digest", "provenance",
@@ -74,27 +73,6 @@ def header_of(counts: Counts, body: str) -> dict[str, Any]:
     return header | {"digest": digest(header, body)}
 
 
-def write(counts: Counts, path: str | Path | None) -> str | None:
-    """Text of the table, or a file moved into place once it is complete."""
-    body = body_of(counts)
-    text = f"{MAGIC}\n# {json.dumps(header_of(counts, body), ensure_ascii=False)}\n{body}"
-    if path is None:
-        return text
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise AuditInputError(f"{str(target.parent)!r} is not a folder; make it before writing {target.name!r}.")
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    return None
-
-
 def read(path: str | Path | IO[str]) -> Counts:
     """The table in a file or open text, checked against its header."""
     text: object
@@ -104,8 +82,9 @@ def read(path: str | Path | IO[str]) -> Counts:
             text = Path(path).read_bytes().decode()
         except UnicodeDecodeError:
             raise AuditInputError(f"{name}: not UTF-8 text, so not a count table.") from None
-        except OSError as error:
-            raise AuditInputError(f"{name}: cannot be read ({error.strerror}).") from None
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            said = error.strerror if isinstance(error, OSError) else error
+            raise AuditInputError(f"{name}: cannot be read ({said}).") from None
     else:
         name, text = "the table", path.read() if hasattr(path, "read") else None
     if not isinstance(text, str):
@@ -120,22 +99,28 @@ def parse(text: str, name: str) -> Counts:
     """Counts from the text of format 1."""
     first, _, rest = text.partition("\n")
     second, _, body = rest.partition("\n")
-    if first.strip().rstrip(",") != MAGIC:
+    if first.strip().rstrip(",;\t") != MAGIC:
         raise AuditInputError(f"{name}: the first line must be {MAGIC!r}; this is not a count table of format 1.")
     try:
         header = json.loads(second.removeprefix("#"))
         missing = [key for key in KEYS if key not in header]
-    except (json.JSONDecodeError, TypeError):
+    except (ValueError, TypeError, RecursionError):  # ValueError: no JSON, or a number of thousands of digits
+        if first.strip() != MAGIC or second.lstrip("# ")[:1] == '"' or second.startswith('"'):
+            raise AuditInputError(RESAVED.format(name)) from None
         raise AuditInputError(f"{name}: line 2 is not '# ' and one JSON object; write the table again.") from None
     if not isinstance(header, dict) or missing:
         raise AuditInputError(f"{name}: the header lacks {', '.join(missing) or 'its keys'}; write the table again.")
     try:
+        if header["grid"] is not None:  # looked at before so many edges are made
+            check_bins(header["grid"], f"{name}: damaged: grid")
         counts = assemble(header, body, name)
         check(counts, header, name)
     except AuditInputError:
         raise
     except Exception as error:  # anything else means a header or table of the wrong shape
-        raise AuditInputError(f"{name}: damaged ({type(error).__name__}: {error}); write the table again.") from None
+        raise AuditInputError(
+            f"{name}: damaged: the header or a line has not the form in which tables are written; write it again."
+        ) from error
     return counts
 
 
@@ -149,6 +134,8 @@ def assemble(header: dict[str, Any], body: str, name: str) -> Counts:
     bins = [f"bin.{model}" for model in models] or ["bin"]
     expected = (["pattern", "units"] if unit != "row" else []) + [*groups, "label", *bins, "n"]
     columns = next(csv.reader(io.StringIO(body, newline="")), [])
+    if columns != expected and len(columns) == 1 and {";", "\t"} & set(columns[0]):
+        raise AuditInputError(RESAVED.format(name))
     if columns != expected:
         raise AuditInputError(f"{name}: the columns are {columns}, but the header asks for {expected}.")
     frame = pd.read_csv(
@@ -191,7 +178,7 @@ def assemble(header: dict[str, Any], body: str, name: str) -> Counts:
 def edges_of(header: dict[str, Any]) -> Edges:
     """Edges from the header's grid, extra thresholds and score types."""
     extra, grid = np.array(header["thresholds"], dtype=np.float64), header["grid"]
-    lower = np.unique(np.concatenate([[0.0] if grid is None else grid_edges(int(grid)), extra]))
+    lower = np.unique(np.concatenate([[0.0] if grid is None else grid_edges(grid), extra]))
     if not ((lower >= 0) & (lower <= 1)).all() or header["kind"] not in ("grid", "distinct", "cut"):
         raise ValueError("thresholds must lie between 0 and 1, and kind be grid, distinct or cut")
     return Edges(lower, grid, header["kind"], tuple(header["score_dtype"]))

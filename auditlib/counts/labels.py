@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Number
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from auditlib.counts.scored import all_missing, computed
+from auditlib.counts.tally import objects
 from auditlib.errors import AuditInputError
 
 MISSING, OTHER = -1, -2
@@ -55,7 +58,7 @@ def _absent(name: str, absent: int, total: int) -> str:
 
 def shown_values(data: Any, name: str) -> str:
     """Up to ten distinct values of a column, sorted by their spelling."""
-    local = data.select(nw.col(name)).unique().head(11).collect()[name].to_list()
+    local = computed(data.select(nw.col(name)).unique().head(11).collect)[name].to_list()
     values = sorted((value for value in local if not pd.isna(value)), key=str)
     return ", ".join(repr(value) for value in values[:10]) or "all missing"
 
@@ -63,7 +66,7 @@ def shown_values(data: Any, name: str) -> str:
 def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
     """How to read the label column, from its type and ``positive``."""
     column, wanted = nw.col(name), positive
-    if dtype == nw.Object:  # pandas columns of mixed Python values: only what is there can tell
+    if dtype == nw.Object and data.implementation.is_pandas():  # Python values: only what is there can tell
         return _object_code(data, name, positive)
     if dtype == nw.Boolean:
         wanted = True if positive is None else positive
@@ -77,15 +80,34 @@ def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
         if positive is None:
             zero_one = nw.when(column == 1).then(1).otherwise(nw.when(column == 0).then(0).otherwise(OTHER))
             return LabelCode(name, nw.when(absent).then(MISSING).otherwise(zero_one), "1", False, data)
-        _expect(isinstance(positive, Number | np.number), data, name, positive, "numbers")
-        return _code(data, name, column == positive, absent, positive)
+        number = _number(positive)
+        _expect(number is not None, data, name, positive, "numbers")
+        return _code(data, name, column == number, absent, positive)
     if dtype == nw.Categorical and positive is not None:  # categories may be numbers: compared by their spelling
         return _code(data, name, column.cast(nw.String) == str(positive), column.is_null(), positive)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         _expect(isinstance(positive, str), data, name, positive, "text")
         return _code(data, name, column.cast(nw.String) == positive, column.is_null(), positive)
-    kind = "no known type (is every value missing?)" if dtype == nw.Unknown else f"type {dtype}"
-    raise AuditInputError(f"label {name!r} has {kind}; use true/false, 0/1, or text with positive=…")
+    _refuse_absent(data, name)
+    raise AuditInputError(f"label {name!r} has type {dtype}; use true/false, 0/1, or text with positive=…")
+
+
+def _number(positive: Any) -> int | float | None:
+    """``positive`` as a plain number that every engine can compare, or None if it is none."""
+    value = positive.item() if isinstance(positive, np.generic) else positive
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return None
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _refuse_absent(data: Any, name: str) -> None:
+    if rows := all_missing(data, name):
+        raise AuditInputError(_absent(name, rows, rows))
 
 
 def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any) -> LabelCode:
@@ -95,6 +117,7 @@ def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any) 
 
 def _expect(fits: bool, data: Any, name: str, positive: Any, kind: str) -> None:
     if not fits:
+        _refuse_absent(data, name)
         given = "positive= says which value counts" if positive is None else f"positive={positive!r} is of another type"
         raise AuditInputError(
             f"label {name!r} holds {kind} ({shown_values(data, name)}); {given}: pass positive= one of the values."
@@ -102,14 +125,15 @@ def _expect(fits: bool, data: Any, name: str, positive: Any, kind: str) -> None:
 
 
 def _object_code(data: Any, name: str, positive: Any) -> LabelCode:
-    """A pandas object column of booleans or numbers, as a float column; anything else is refused."""
-    values = data.select(nw.col(name)).collect()[name].to_list()
-    present = [value for value in values if not pd.isna(value)]
+    """A pandas object column of booleans or numbers, as a boolean or float column; anything else is refused."""
+    values = computed(data.select(nw.col(name)).collect)[name].to_list()
+    present = [value for value, gone in zip(values, pd.isna(objects(values)), strict=True) if not gone]
     if len(present) < len(values):
         raise AuditInputError(_absent(name, len(values) - len(present), len(values)))
-    if present and all(isinstance(value, bool | np.bool_ | int | np.integer | float) for value in present):
-        return label_code(data.with_columns(nw.col(name).cast(nw.Float64)), name, nw.Float64(), positive)
-    shown = ", ".join(repr(value) for value in sorted(set(present), key=str)[:10])
+    for kinds, dtype in ((bool | np.bool_, nw.Boolean()), (bool | np.bool_ | Real | Decimal, nw.Float64())):
+        if present and all(isinstance(value, kinds) for value in present):
+            return label_code(data.with_columns(nw.col(name).cast(dtype)), name, dtype, positive)
+    shown = ", ".join(list(dict.fromkeys(map(repr, sorted(present, key=str))))[:10])
     raise AuditInputError(
         f"label {name!r} holds values of several types ({shown}); make them 0/1, or text with positive=…"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from auditlib.counts.tally import factorize, objects
 from auditlib.errors import AuditInputError
 
 MISSING_LEVEL = "missing"
@@ -15,7 +17,7 @@ MISSING_LEVEL = "missing"
 RESERVED = (
     "label", "bin", "threshold", "replicate", "model", "pattern", "units", "n",
     "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments", "clustered_by",
-    "estimate", "low", "high", "deff", "n_effective", "undefined",
+    "estimate", "low", "high", "deff", "n_effective", "undefined", "c", "n_a", "n_b",
 )  # fmt: skip
 
 
@@ -41,10 +43,11 @@ def group_levels(
             f"{what} {name!r}: {int(n[absent].sum()):,} of {int(n.sum()):,} rows have no value. "
             f"Drop those rows knowingly{hint}."
         )
-    spelled = _spelled(distinct)
-    names = [*spelled, MISSING_LEVEL] if absent.any() else spelled
-    twice = sorted({text for text in names if names.count(text) > 1}) if len(set(names)) < len(names) else []
-    if twice:
+    _check_floats(what, name, distinct)
+    spelled = [_spelled(value) for value in distinct]
+    if what == "group" and (nul := [text for text in spelled if "\0" in text]):
+        raise AuditInputError(f"group {name!r}: {nul[0]!r} holds a NUL and cannot be written as text; rename it.")
+    if twice := _twice(distinct, [*spelled, MISSING_LEVEL] if absent.any() else spelled):
         raise AuditInputError(
             f"{what} {name!r}: different values have one spelling ({', '.join(map(repr, twice))}); make them one type."
         )
@@ -56,11 +59,35 @@ def group_levels(
     return levels, code
 
 
-def _spelled(distinct: np.ndarray) -> list[str]:
-    """Values as text. Whole numbers that a missing value turned into floats are spelled as whole numbers."""
-    if len(distinct) and all(isinstance(value, float) and value.is_integer() for value in distinct):
-        return [str(int(value)) for value in distinct]
-    return [str(value) for value in distinct]
+def _spelled(value: Any) -> str:
+    """A value as text. A whole float is spelled as a whole number, whatever else the column holds."""
+    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else str(value)
+
+
+def _twice(distinct: np.ndarray, names: list[str]) -> list[str]:
+    """Spellings shared by values, and those of values of different types that are equal (True and 1)."""
+    spellings, equals = Counter(names), Counter(list(distinct))
+    if len(spellings) == len(names) and len(equals) == len(distinct):
+        return []
+    alike = {text for value, text in zip(distinct, names, strict=False) if equals[value] > 1}
+    return sorted(alike | {text for text, times in spellings.items() if times > 1})
+
+
+def _check_floats(what: str, name: str, distinct: np.ndarray) -> None:
+    """No float is so large that neighbouring whole numbers have become one."""
+    merged = [value for value in distinct if _too_large(value)]
+    if merged:
+        raise AuditInputError(
+            f"{what} {name!r}: {len(merged):,} values, such as {float(merged[0])!r}, are floats too large for "
+            "neighbouring whole numbers to be told apart (a missing value turns whole numbers into floats in pandas); "
+            "read the column as Int64 or as text."
+        )
+
+
+def _too_large(value: Any) -> bool:
+    if not isinstance(value, float | np.floating) or not value.is_integer():
+        return False
+    return abs(float(value)) >= (2**24 if isinstance(value, np.float32) else 2**53)
 
 
 def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -69,8 +96,9 @@ def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(values, nw.Series) and values.dtype.is_integer() and not values.is_null().any():
         codes, found = pd.factorize(values.to_numpy())
         return codes, found.astype(object)
-    raw = values.to_list() if isinstance(values, nw.Series) else list(values)
-    return pd.factorize(np.array([*raw, None], dtype=object)[:-1], use_na_sentinel=True)
+    if isinstance(values, nw.Series) and values.dtype == nw.Float32:  # to_list would hide how few digits they have
+        return factorize(objects(list(values.to_numpy())))
+    return factorize(objects(values.to_list() if isinstance(values, nw.Series) else list(values)))
 
 
 def _order(values: Any, distinct: np.ndarray) -> list[int]:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from auditlib.counts.table import Counts
 
 
-def check_whole(value: object, name: str) -> None:
-    """An error unless ``value`` is a whole number of at least 1."""
+def check_whole(value: object, name: str, most: int | None = None) -> None:
+    """An error unless ``value`` is a whole number of at least 1, and at most ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise AuditInputError(f"{name} must be a whole number of at least 1, not {value!r}.")
+    if most is not None and value > most:
+        raise AuditInputError(f"{name} must be at most {most:,}.")
 
 
 def positions(dim: str, names: Sequence[str], levels: Sequence[str]) -> list[int]:
@@ -41,6 +43,8 @@ def regrouping(
     for number, (name, members) in enumerate(parts.items()):
         if isinstance(members, str):
             raise AuditInputError(f"{dim!r}: the members of {name!r} must be a list, not the text {members!r}.")
+        if not isinstance(members, Iterable):
+            raise AuditInputError(f"{dim!r}: the members of {name!r} must be a list, not {members!r}.")
         for old in positions(dim, [str(member) for member in members], levels):
             if code[old] >= 0:
                 raise AuditInputError(f"{dim!r}: {levels[old]!r} is put into two groups.")

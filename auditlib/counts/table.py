@@ -250,18 +250,7 @@ class Counts:
         ----------
         Field CA, Welsh AH. Bootstrapping clustered data. J R Stat Soc B 2007;69:369–390.
         """
-        if self.resampled:
-            raise AuditInputError("these counts are replicates already; resample the original counts.")
-        merge.check_whole(n, "n")
-        if size is not None:
-            merge.check_whole(size, "size")
-        patterns = self.lines.units.shape[0]
-        self.check_bytes(n * patterns)
-        if not patterns:
-            raise AuditInputError("there is nobody to resample: no row is left in these counts.")
-        stratum = draws.stratum_of(self, [strata] if isinstance(strata, str) else strata)
-        units = draws.draw(self.lines, n, stratum, size, replace, np.random.default_rng(seed))
-        lines = Lines(self.lines.pattern, self.lines.cells, self.lines.n, units)
+        lines = draws.resample(self, n, strata, size, replace, seed)
         return Counts(**{**self.__dict__, "lines": lines})
 
     def check_bytes(self, cells: int) -> None:
@@ -286,9 +275,9 @@ class Counts:
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """Write format 1 (all or nothing); without a path, return the text."""
-        from auditlib.counts import files
+        from auditlib.counts import write
 
-        return files.write(self, path)
+        return write.write(self, path)
 
     @classmethod
     def read_csv(cls, path: str | Path | IO[str]) -> Counts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from auditlib.counts.edges import check_threshold
+from auditlib.counts.edges import check_number
 from auditlib.errors import AuditInputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Resolved:
 
 
 def all_thresholds(threshold: Thresholds) -> list[float]:
-    """Every distinct threshold named, snapped."""
+    """Every distinct threshold named."""
     if isinstance(threshold, xr.DataArray):
         values: Iterable[object] = threshold.values.reshape(-1).tolist()
     elif isinstance(threshold, Mapping):
@@ -39,7 +39,7 @@ def all_thresholds(threshold: Thresholds) -> list[float]:
         values = [threshold]
     else:
         values = list(threshold)  # type: ignore[arg-type]
-    found = sorted({check_threshold(value) for value in values})
+    found = sorted({check_number(value) for value in values})
     if not found:
         raise AuditInputError("no threshold was given.")
     return found
@@ -52,12 +52,12 @@ def as_thresholds(counts: Counts, threshold: Thresholds) -> Resolved:
     if isinstance(threshold, xr.DataArray) and threshold.ndim:
         return _per_group(counts, threshold)
     if isinstance(threshold, str) or np.ndim(threshold) == 0:
-        value = check_threshold(threshold)
-        return Resolved(value, np.array([counts.edges.index(value)]))
-    values = [check_threshold(value) for value in threshold]  # type: ignore[union-attr]
-    if not values:
+        value, index = counts.edges.find(threshold)
+        return Resolved(value, np.array([index]))
+    found = [counts.edges.find(value) for value in threshold]  # type: ignore[union-attr]
+    if not found:
         raise AuditInputError("no threshold was given.")
-    return Resolved(values, np.array([counts.edges.index(value) for value in values]))
+    return Resolved([value for value, _ in found], np.array([index for _, index in found]))
 
 
 def _per_level(counts: Counts, threshold: Mapping[str, float]) -> xr.DataArray:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from auditlib.counts.levels import check_name
@@ -31,26 +32,58 @@ def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
         if isinstance(names, str) or np.ndim(names) != 1:
             raise AuditInputError(f"{dim}= must list the levels of that dim, not {names!r}.")
     shape = tuple(len(levels) for levels in dims.values())
+    levels = {dim: [str(level) for level in names] for dim, names in dims.items()}
     cells: Mapping[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     data = {}
     for name, given in cells.items():
-        try:
-            values = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise AuditInputError(f"{name} must be counts, not {given!r}.") from None
+        _check_labels(name, given, levels)
+        values = _numbers(name, given)
         if values.shape != shape:
             raise AuditInputError(f"{name} has shape {values.shape}, but the dims {list(dims)} have {shape}.")
         bad = values[~((values >= 0) & (values == np.floor(values)) & (values < 2**53))]
         if bad.size:
             raise AuditInputError(f"{name} must be whole numbers of at least 0, not {float(bad[0])!r}.")
         data[name] = (list(dims), values.astype(np.int64))
-    levels = {dim: [str(level) for level in names] for dim, names in dims.items()}
     for dim, names in levels.items():
         if dim not in ("replicate", "threshold", "model"):
             check_name(dim)
         if len(set(names)) < len(names):
             raise AuditInputError(f"{dim!r} names a level twice: {', '.join(names)}.")
     return xr.Dataset(data, coords=levels, attrs={"unit": "row"})
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    """Counts as float64; nothing that is no number is read as one."""
+    if np.ma.is_masked(given):
+        raise AuditInputError(f"{name} has masked values; a count that is not known cannot be in a table.")
+    try:
+        held = np.asarray(given)
+        if held.dtype.kind not in "iufO":  # NumPy would read dates, and the real part of complex numbers
+            raise TypeError
+        return held.astype(np.float64)
+    except (TypeError, ValueError):
+        raise AuditInputError(f"{name} must be counts, not {given!r}.") from None
+    except OverflowError:
+        raise AuditInputError(f"{name} must be whole numbers of at least 0 and below 2**53.") from None
+
+
+def _check_labels(name: str, given: Any, levels: Mapping[str, list[str]]) -> None:
+    """Levels that a Series, DataFrame or DataArray names itself are those of the dims, in their order."""
+    if isinstance(given, xr.DataArray):
+        found = {str(dim): [str(level) for level in given[dim].values] for dim in given.dims if dim in given.coords}
+        wrong = [str(dim) for dim in given.dims] != list(levels) or any(levels[dim] != found[dim] for dim in found)
+    elif isinstance(given, pd.Series | pd.DataFrame):
+        wrong = any(
+            not isinstance(axis, pd.RangeIndex) and [str(level) for level in axis] != names
+            for axis, names in zip(given.axes, levels.values(), strict=False)
+        )
+    else:
+        return
+    if wrong:
+        raise AuditInputError(
+            f"{name} names other levels, or another order, than the dims ({dict(levels)}); "
+            "arrange it like them, or pass its values."
+        )
 
 
 def parse_confusion(text: str) -> xr.Dataset:
@@ -75,7 +108,9 @@ def parse_confusion(text: str) -> xr.Dataset:
         fields = [field.strip() for field in numbers.split(",")]
         # isascii: other scripts' digits are digits for int(), but a reader may not see which.
         whole = all(field.isascii() and field.isdigit() and len(field) <= 15 for field in fields)
-        glued = re.search(r":\s*\d+\s*,\s*\d", name)  # another group's numbers: the separator was forgotten
+        glued = re.search(
+            r":\s*[-+]?\d[\d.]*\s*,\s*[-+]?\d", name
+        )  # another group's numbers: the separator was forgotten
         if not colon or not name.strip() or len(fields) != 4 or not whole or glued:
             raise AuditInputError(
                 f"{part.strip()[:60]!r} is not 'Group:TP,FP,TN,FN' with four whole numbers of at least 0 "

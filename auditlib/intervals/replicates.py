@@ -88,7 +88,9 @@ def band(
 
     The band is gap ± c·SE, c being the ``level`` quantile over replicates of max |gap* − gap| / SE*. SE comes from
     rates moved towards ½, (x + 1)/(m + 2), in the data and in every replicate: the plain SE is 0 wherever a
-    replicate's group is all flagged, and dropping those points makes the band far too narrow.
+    replicate's group is all flagged, and dropping those points makes the band far too narrow. The SE takes rows as
+    independent and c makes up for clusters only in part: with patients of several rows expect a point or two less. A
+    band of zero width (few positives, all flagged) says that these data cannot give one.
 
     Parameters
     ----------

@@ -21,9 +21,10 @@ from tqdm.auto import tqdm
 
 from auditlib.errors import AuditInputError
 from auditlib.models.families import FAMILIES, MEMBERS, family, preprocessor
-from auditlib.models.splits import Fold, folds
+from auditlib.models.splits import Fold, checked, folds
 
 Floats = NDArray[np.float64]
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def cross_fit(
     Raises
     ------
     AuditInputError
-        When a family is unknown or `label` does not hold both 0 and 1.
+        When a family is unknown, `label` or `cluster` do not fit the training rows or are too few for five folds,
+        or a predictor is absent, empty, infinite or of mixed types.
 
     Examples
     --------
@@ -104,8 +106,8 @@ def cross_fit(
     >>> fit.cv_auc, fit.scores["logistic"].round(2).tolist()[3:7]
     ({'logistic': 1.0, 'shallow_tree': 1.0}, [0.0, 0.0, 1.0, 1.0])
     """
-    y = np.asarray(label)
-    _check(y, families)
+    _check_predictors(train, test)
+    y = _check(label, cluster, len(train), families)
     splits = folds(y, cluster=cluster, seed=seed)
     voting = MEMBERS if "soft_voting" in families else ()
     fitted = [m for m in FAMILIES if m != "soft_voting" and (m in families or m in voting)]
@@ -118,25 +120,57 @@ def cross_fit(
     return _combine(raw, y, splits, families, test.index)
 
 
-def _check(y: NDArray[Any], families: Sequence[str]) -> None:
-    for name in families:
-        family(name)  # an unknown name stops here, not after minutes of fitting
-    if not families:
+def _check(label: ArrayLike, cluster: ArrayLike | None, rows: int, families: Sequence[str]) -> NDArray[np.int64]:
+    """The label as an array; what does not fit stops here, not after minutes of fitting."""
+    if isinstance(families, str) or not np.iterable(families) or not len(families):
         raise AuditInputError(f"families: at least one is needed, of {', '.join(FAMILIES)}.")
-    values, rows = np.unique(y, return_counts=True)
-    if values.tolist() != [0, 1] or rows.min() < 5:
-        found = dict(zip(values[:5].tolist(), rows[:5].tolist(), strict=True))
+    for name in families:
+        family(name)
+    y, patient = checked(label, cluster)
+    if len(y) != rows:
+        raise AuditInputError(f"label: {len(y)} values for {rows} training rows; give one a row.")
+    values, held = np.unique(y, return_counts=True)
+    if len(values) < 2 or held.min() < FOLDS:
+        found = dict(zip(values.tolist(), held.tolist(), strict=True))
         raise AuditInputError(f"label: five folds need at least 5 rows each of 0 and 1; found {found}.")
+    if patient is not None and (n := pd.Series(patient).nunique()) < FOLDS:
+        raise AuditInputError(f"cluster: five folds need at least 5 patients; found {n}.")
+    return y
+
+
+def _check_predictors(train: pd.DataFrame, test: pd.DataFrame) -> None:
+    for name, frame in {"train": train, "test": test}.items():
+        if not isinstance(frame, pd.DataFrame) or frame.empty:
+            raise AuditInputError(f"{name}: a DataFrame with at least one row and one predictor is needed.")
+    # By number, scikit-learn would take columns by their place.
+    odd = [c for c in train if not isinstance(c, str)] + train.columns[train.columns.duplicated()].tolist()
+    if odd:
+        raise AuditInputError(f"train: columns {odd[:5]} are not named by text, each its own; rename them.")
+    absent = [c for c in train if c not in test]
+    if absent:
+        raise AuditInputError(f"test: columns {absent[:5]} of train are absent ({len(absent)}).")
+    for column in train:
+        if train[column].isna().all():
+            raise AuditInputError(f"train: column {column} holds no value; drop it.")
+        if infinite := sum(int(part[column].isin([np.inf, -np.inf]).sum()) for part in (train, test)):
+            raise AuditInputError(f"train, test: column {column} is infinite in {infinite} rows.")
 
 
 def _jobs(
     train: pd.DataFrame, y: NDArray[Any], test: pd.DataFrame, splits: list[Fold], names: list[str], seed: int
 ) -> Iterator[Any]:
     for k, (rest, held) in enumerate(splits):
-        prepare = preprocessor(train).fit(train.iloc[rest])
-        parts = [prepare.transform(part).astype(np.float32) for part in (train.iloc[rest], train.iloc[held], test)]
+        parts = _prepared(train.iloc[rest], train.iloc[held], test)
         for name in names:
             yield delayed(_fit_one)(k, name, seed, y[rest], *parts)
+
+
+def _prepared(rest: pd.DataFrame, held: pd.DataFrame, test: pd.DataFrame) -> list[NDArray[np.float32]]:
+    try:
+        prepare = preprocessor(rest).fit(rest)
+        return [prepare.transform(part).astype(np.float32) for part in (rest, held, test)]
+    except (TypeError, ValueError) as error:  # numbers in one part and text in another, or both in one column
+        raise AuditInputError(f"train, test: the predictors cannot be prepared ({error})") from error
 
 
 def _fit_one(fold: int, name: str, seed: int, y: NDArray[Any], rest: Any, held: Any, test: Any) -> _Raw:

@@ -57,7 +57,7 @@ def family(name: str, seed: int = 42) -> ClassifierMixin:
             learning_rate=0.06, max_iter=200, max_leaf_nodes=16, min_samples_leaf=50, early_stopping=False
         ),
     }
-    if name not in makers:
+    if not isinstance(name, str) or name not in makers:
         raise AuditInputError(f"no model family named {name!r}: choose one of {', '.join(FAMILIES)}.")
     return makers[name]()
 

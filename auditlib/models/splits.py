@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold, train_test_split
+
+from auditlib.errors import AuditInputError
 
 Indices = NDArray[np.intp]
 Fold = tuple[Indices, Indices]
@@ -26,33 +33,83 @@ def split(
         Share of rows (of patients, with `cluster`) in the test set.
     seed : int
 
+    Raises
+    ------
+    AuditInputError
+        When the label is not 0 or 1 in each row, `cluster` is missing in one or of another length, or there are too
+        few rows or patients to split.
+
     Examples
     --------
     >>> train, held = split([0, 1] * 50)
     >>> len(train), len(held)
     (70, 30)
     """
-    label = np.asarray(label)
-    positions = np.arange(len(label))
-    if cluster is None:
-        train, held = train_test_split(positions, test_size=test, random_state=seed, stratify=label)
-    else:
-        splitter = GroupShuffleSplit(1, test_size=test, random_state=seed)
-        train, held = next(splitter.split(positions, label, np.asarray(cluster)))
+    y, patient = checked(label, cluster)
+    positions = np.arange(len(y))
+    with _explained():
+        if patient is None:
+            train, held = train_test_split(positions, test_size=test, random_state=seed, stratify=y)
+        else:
+            splitter = GroupShuffleSplit(1, test_size=test, random_state=seed)
+            train, held = next(splitter.split(positions, y, patient))
     return np.sort(train), np.sort(held)
 
 
 def folds(label: ArrayLike, *, cluster: ArrayLike | None = None, n_splits: int = 5, seed: int = 42) -> list[Fold]:
     """Cross-validation folds with like shares of positives; with `cluster`, a patient is in one fold only.
 
+    Raises
+    ------
+    AuditInputError
+        As ``split``, and when a fold would hold rows of one label alone.
+
     Examples
     --------
     >>> [len(held) for _, held in folds([0, 1] * 50)]
     [20, 20, 20, 20, 20]
     """
-    label = np.asarray(label)
+    y, patient = checked(label, cluster)
+    with _explained():
+        if patient is None:
+            found = list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(y, y))
+        else:
+            splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+            found = list(splitter.split(y, y, patient))
+    if any(len(np.unique(y[held])) < 2 for _, held in found):
+        whom = "rows" if patient is None else "patients"
+        raise AuditInputError(f"label: too few {whom} of 0 or of 1 for {n_splits} folds that each hold both.")
+    return found
+
+
+def checked(label: ArrayLike, cluster: ArrayLike | None) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+    """Label and patient of each row as arrays, or an error: unequal lengths and gaps would be cut or merged in silence.
+
+    Examples
+    --------
+    >>> checked([True, False], ["a", "b"])
+    (array([1, 0]), array(['a', 'b'], dtype='<U1'))
+    """
+    y = np.asarray(label)
+    if y.ndim != 1 or not len(y):
+        raise AuditInputError(f"label: one value a row is needed, and at least one row; its shape is {y.shape}.")
+    wrong = pd.Series(y)[~pd.Series(y, dtype=object).isin([0, 1])]
+    if len(wrong):
+        raise AuditInputError(f"label: {len(wrong)} rows hold neither 0 nor 1 but {wrong.unique()[:5].tolist()}.")
     if cluster is None:
-        rows = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        return list(rows.split(label, label))
-    patients = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
-    return list(patients.split(label, label, np.asarray(cluster)))
+        return y.astype(np.int64), None
+    patient = np.asarray(cluster)
+    if patient.shape != y.shape:
+        raise AuditInputError(f"cluster: its shape is {patient.shape}, that of label {y.shape}; give one value a row.")
+    if missing := int(pd.isna(patient).sum()):
+        raise AuditInputError(f"cluster: missing in {missing} rows; name each row's patient.")
+    return y.astype(np.int64), patient
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What scikit-learn cannot split, as an error of the input."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise AuditInputError(f"label, cluster, test, n_splits or seed: no such split ({error})") from error

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from auditlib.errors import AuditInputError
 from auditlib.plots import style
 
 OUTCOMES = {"diabetes130": "readmission", "cdc_diabetes": "diabetes", "brfss2022_heart": "heart attack"}
@@ -29,6 +30,11 @@ def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes |
     label : str
         Name of the metric, for the axis.
 
+    Raises
+    ------
+    AuditInputError
+        When ``found`` lies over other dims.
+
     Examples
     --------
     >>> import auditlib as al
@@ -36,8 +42,9 @@ def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes |
     >>> rates(al.rate_interval(table), "group").get_xlabel()
     'Sensitivity'
     """
+    style.check_over(found, dim, ("estimate", "low", "high", "n"))
     ax = ax or plt.subplots(figsize=(style.WIDTH, 0.9 + 0.6 * found.sizes[dim]))[1]
-    levels = [str(level) for level in found[dim].values]
+    levels = [style.plain(level) for level in found[dim].values]
     names = [f"{level} (n = {int(n):,})" for level, n in zip(levels, found["n"].values, strict=True)]
     places = np.arange(len(levels))[::-1]
     for place, colour, k in zip(places, style.GROUPS * len(levels), range(len(levels)), strict=False):
@@ -95,6 +102,11 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     label : str
         Name of the gap, for the axis.
 
+    Raises
+    ------
+    AuditInputError
+        For more series than there are colours.
+
     Examples
     --------
     >>> table = pd.DataFrame({"name": ["sex"], "estimate": [-0.1], "low": [-0.2], "high": [0.0]})
@@ -103,22 +115,37 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     """
     names = list(dict.fromkeys(table["name"]))
     series = list(dict.fromkeys(table["series"])) if "series" in table else [""]
+    colours = style.group_colours(series)
     ax = ax or plt.subplots(figsize=(style.WIDTH, 1.3 + 0.26 * len(names) * (0.5 + len(series))))[1]
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     for k, name in enumerate(series):
         rows = table[table["series"] == name] if name else table
         place = len(names) - 1 - np.array([names.index(one) for one in rows["name"]]) - 0.26 * k
         place = place + 0.13 * (len(series) - 1)
-        ax.hlines(place, rows["low"], rows["high"], color=style.GROUPS[k], lw=3)
-        ax.plot(rows["estimate"], place, "osD^"[k % 4], color=style.GROUPS[k], ms=7, label=name or None)
-    ax.set_yticks(np.arange(len(names))[::-1], [_broken(name) for name in names])
+        ax.hlines(place, rows["low"], rows["high"], color=colours[name], lw=3)
+        label_ = style.plain(name) if name else None
+        ax.plot(rows["estimate"], place, "osD^"[k % 4], color=colours[name], ms=7, label=label_)
+    ax.set_yticks(np.arange(len(names))[::-1], [style.plain(_broken(name)) for name in names])
     ax.set_ylim(-0.7, len(names) - 0.3)
     ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(label)
     if len(series) > 1:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(series), handletextpad=0.3, framealpha=0)
+        across = len(series) if len("".join(map(str, series))) < 40 else 1
+        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=across, handletextpad=0.3, framealpha=0)
     return ax
+
+
+def names(table: pd.DataFrame) -> pd.Series:
+    """What each comparison of ``studies.gap_table`` is called on a page: its outcome and its two groups.
+
+    >>> table = pd.DataFrame({"comparison": ["gap-cdc_diabetes-age"], "groups": ["18–44 − 65+"]})
+    >>> names(table).tolist()
+    ['diabetes: 18–44 − 65+']
+    """
+    outcome = table["comparison"].str.split("-").str[1].map(OUTCOMES)
+    groups = table["groups"].str.replace(", Non-Hispanic", "").str.replace(" only", "")
+    return outcome + ": " + groups
 
 
 def reproduction(table: pd.DataFrame) -> Axes:
@@ -134,9 +161,7 @@ def reproduction(table: pd.DataFrame) -> Axes:
     >>> reproduction(studies.gap_table(replicates=10)).get_xlabel()
     'Sensitivity gap'
     """
-    outcome = table["comparison"].str.split("-").str[1].map(OUTCOMES)
-    short = table["groups"].str.replace(", Non-Hispanic", "").str.replace(" only", "")
-    columns = {"name": outcome + ": " + short, "series": "this book", "estimate": table["gap"]}
+    columns = {"name": names(table), "series": "this book", "estimate": table["gap"]}
     ours = pd.DataFrame({**columns, "low": table["newcombe_low"], "high": table["newcombe_high"]})
     theirs = ours.assign(series="published", **{
         new: table[f"published_{old}"] for new, old in (("estimate", "gap"), ("low", "low"), ("high", "high"))
@@ -165,6 +190,11 @@ def replicates(
     bins : int or array of edges
         Values on a lattice (such as multiples of 0.01) want edges between them.
 
+    Raises
+    ------
+    AuditInputError
+        When ``values`` have several dims, without an interval, or for more intervals than there are colours.
+
     Examples
     --------
     >>> import auditlib as al
@@ -172,6 +202,11 @@ def replicates(
     >>> replicates(values, {"percentile": al.interval(values)}, 0.0).get_ylabel()
     'Replicates'
     """
+    if np.ndim(values) != 1 or not intervals:
+        raise AuditInputError(
+            f"replicates over one dim and an interval are needed; got {np.shape(values)}, {len(intervals)}"
+        )
+    series = style.group_colours(intervals)
     ax = ax or plt.subplots()[1]
     defined = np.asarray(values)[np.isfinite(values)]
     heights, edges = np.histogram(defined, bins=bins)
@@ -181,8 +216,8 @@ def replicates(
     ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=colours, edgecolor=style.PAPER, lw=0.4)
     for k, (name, found) in enumerate(intervals.items()):
         low, high, base = float(found["low"]), float(found["high"]), -0.08 * (k + 1) * heights.max()
-        colour = style.INK if k == 0 else style.GROUPS[k]
-        ax.plot([low, high], [base] * 2, color=colour, lw=4, solid_capstyle="butt", label=name)
+        colour = style.INK if k == 0 else series[name]
+        ax.plot([low, high], [base] * 2, color=colour, lw=4, solid_capstyle="butt", label=style.plain(name))
         if estimate is not None:
             ax.plot(estimate, base, "o", color=colour, ms=9)
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
@@ -204,6 +239,7 @@ def redrawn(values: xr.DataArray, found: xr.Dataset, estimate: float, *, first: 
     >>> len(redrawn(values, al.interval(values), 0.0).axes)
     2
     """
+    first = min(first, len(values))
     figure, (top, bottom) = plt.subplots(2, 1, sharex=True, height_ratios=[1, 4], figsize=(style.WIDTH, 4.0))
     top.plot(values[:first], np.zeros(first), "o", color=style.GROUPS[0], alpha=0.5)
     top.axvline(0, color=style.REFERENCE, lw=1, ls="--")
@@ -221,12 +257,18 @@ def coverage(table: pd.DataFrame, *, nominal: float = 0.95, ax: Axes | None = No
     table : DataFrame
         Columns ``x``, ``coverage``, ``audits`` and ``series``; bars are 95% Monte-Carlo limits.
 
+    Raises
+    ------
+    AuditInputError
+        For more series than there are colours.
+
     Examples
     --------
     >>> table = pd.DataFrame({"x": [12, 25], "coverage": [0.9, 0.95], "audits": 1000, "series": "ours"})
     >>> coverage(table).get_ylabel()
     'Coverage'
     """
+    colours = list(style.group_colours(dict.fromkeys(table["series"])).values())
     ax = ax or plt.subplots()[1]
     x = sorted(set(table["x"]))
     ax.axhline(nominal, color=style.REFERENCE, lw=1, ls="--")
@@ -234,7 +276,9 @@ def coverage(table: pd.DataFrame, *, nominal: float = 0.95, ax: Axes | None = No
         rows = rows.sort_values("x")
         place = np.array([x.index(value) for value in rows["x"]]) + 0.08 * (k - 0.5)
         error = 1.96 * np.sqrt(rows["coverage"] * (1 - rows["coverage"]) / rows["audits"])
-        ax.errorbar(place, rows["coverage"], error, fmt="osD^"[k % 4] + "-", color=style.GROUPS[k], ms=7, label=name)
+        ax.errorbar(
+            place, rows["coverage"], error, fmt="osD^"[k % 4] + "-", color=colours[k], ms=7, label=style.plain(name)
+        )
     ax.set_xticks(range(len(x)), [f"{value:g}" for value in x])
     ax.set(ylabel="Coverage", xlabel="Positives in each group")
     ax.legend(loc="lower right")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import xarray as xr
 from cycler import cycler
 from matplotlib.figure import Figure
 
@@ -125,6 +126,43 @@ def group_colours(levels: Iterable[str]) -> dict[str, str]:
     return dict(zip(names, GROUPS, strict=False))
 
 
+def legible(text: object) -> str:
+    """`text` with a mark in place of what no SVG or HTML file may hold (control characters, half a surrogate pair).
+
+    Examples
+    --------
+    >>> legible("ward\\x001")
+    'ward�1'
+    """
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "�", str(text))
+
+
+def plain(text: object) -> str:
+    """The name of a group or a series as matplotlib text: two dollar signs are not the ends of a formula.
+
+    Examples
+    --------
+    >>> print(plain("$10k-$20k"))
+    \\$10k-\\$20k
+    """
+    return legible(text).replace("$", r"\$")
+
+
+def check_over(found: xr.Dataset, dim: str, names: Iterable[str]) -> None:
+    """Raise AuditInputError unless each of `names` lies over `dim` alone.
+
+    Examples
+    --------
+    >>> check_over(xr.Dataset({"n": ("sex", [3, 4])}), "sex", ["n"])
+    """
+    for name in names:
+        dims = found[name].dims if name in found else "absent"
+        if dims != (dim,):
+            raise AuditInputError(
+                f"{name} must lie over {dim!r} alone, but is {dims}; sum over or select from the rest"
+            )
+
+
 def svg_text(figure: Figure, *, tight: bool = False) -> str:
     """Return the figure as one SVG string whose colours follow the page, the same for the same figure.
 
@@ -149,7 +187,7 @@ def svg_text(figure: Figure, *, tight: bool = False) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight" if tight else None)
     text = buffer.getvalue()
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r"(?<=: )#[0-9a-f]{6}\b", _as_variable, text)
+    text = re.sub(r"<[^<>]*>", lambda tag: re.sub(r"(?<=: )#[0-9a-f]{6}\b", _as_variable, tag[0]), text)
     return re.sub(r"<svg\b[^>]*>", lambda opening: opening[0] + _STYLE, text, count=1)
 
 

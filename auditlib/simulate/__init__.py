@@ -12,5 +12,6 @@ what is true of one row, only how much many rows tell. The score orders patients
 
 from auditlib.simulate.cohort import Cohort, both
 from auditlib.simulate.parameters import Group, Site
+from auditlib.simulate.stays import stays
 
-__all__ = ["Cohort", "Group", "Site", "both"]
+__all__ = ["Cohort", "Group", "Site", "both", "stays"]

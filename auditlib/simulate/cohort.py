@@ -14,7 +14,13 @@ from scipy.special import expit, logit, ndtr, ndtri, owens_t
 
 from auditlib.errors import AuditInputError
 from auditlib.simulate import draws
-from auditlib.simulate.parameters import Group, Site, need
+from auditlib.simulate.parameters import Group, Site, generator, need, whole
+
+KINDS = {
+    "groups": (Group, "{'A': Group(0.2)}"),
+    "sites": (Site, "{'all': Site()}"),
+    "encounters": (object, "{1: 1.0}"),
+}
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,14 @@ class Cohort:
     rho_label: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("groups", "sites", "encounters"):
-            if not getattr(self, name):
+        for name, (kind, example) in KINDS.items():
+            held = getattr(self, name)
+            if not isinstance(held, Mapping) or not all(isinstance(value, kind) for value in held.values()):
+                raise AuditInputError(f"{name} = {held!r}: give a mapping such as {example}.")
+            if not held:
                 raise AuditInputError(f"{name}: at least one is needed.")
         for size, weight in self.encounters.items():
-            if size != int(size) or size < 1:
-                raise AuditInputError(f"encounters: {size!r} is not a number of rows a patient can have.")
+            whole("encounters: rows of a patient", size)
             need(f"encounters[{size}]", weight, 0, np.inf)
         need("rho", self.rho, 0, 1, closed=True)
         need("rho_label", self.rho_label, 0, 1, closed=True)
@@ -90,8 +98,8 @@ class Cohort:
         >>> cohort.truth([0.2, 0.5], by=["group", "site"])["sensitivity"].dims
         ('threshold', 'group', 'site')
         """
-        by = [by] if isinstance(by, str) else list(by)
-        if not set(by) <= {"group", "site"}:
+        by = [by] if isinstance(by, str) or not np.iterable(by) else list(by)
+        if not all(dim in ("group", "site") for dim in by):
             raise AuditInputError(f"by = {by!r}: choose from group and site.")
         cells = self._cells(threshold)
         cells = cells.sum([d for d in ("group", "site") if d not in by])
@@ -140,8 +148,7 @@ class Cohort:
         >>> Cohort({"A": Group(0.3)}, encounters={2: 1.0}).frame(50, seed=1).shape
         (100, 5)
         """
-        need("n", n, 0, np.inf)
-        return draws.frame(self, n, np.random.default_rng(seed))
+        return draws.frame(self, whole("n", n), generator(seed))
 
     def tables(
         self,
@@ -177,15 +184,13 @@ class Cohort:
         >>> (t["tp"] + t["fp"] + t["fn"] + t["tn"]).isel(audit=0).values.tolist()
         [50, 80]
         """
-        need("n_audits", n_audits, 0, np.inf)
+        n_audits = whole("n_audits", n_audits)
         need("threshold", threshold, 0, 1)
-        sizes = dict.fromkeys(self.groups, n) if isinstance(n, int) else dict(n)
-        if set(sizes) != set(self.groups):
-            raise AuditInputError(f"n names the groups {sorted(sizes)}, the cohort has {sorted(self.groups)}.")
-        for name, size in sizes.items():
-            need(f"n of {name}", size, 0, np.inf)
-        rng = np.random.default_rng(seed)
-        cells = draws.tables(self, n_audits, [sizes[g] for g in self.groups], threshold, rng, per_patient)
+        given = n if isinstance(n, Mapping) else dict.fromkeys(self.groups, n)
+        if set(given) != set(self.groups):
+            raise AuditInputError(f"n names the groups {list(given)}, the cohort has {list(self.groups)}.")
+        sizes = [whole(f"n of {name}", given[name]) for name in self.groups]
+        cells = draws.tables(self, n_audits, sizes, threshold, generator(seed), per_patient)
         dims = ("audit", "group", "patient") if per_patient else ("audit", "group")
         parts = {name: (dims, cells[i]) for i, name in enumerate(draws.CELLS)}
         return xr.Dataset(parts, coords={"group": list(self.groups)})
@@ -203,8 +208,8 @@ class Cohort:
 
     def _cells(self, threshold: float | Sequence[float]) -> xr.Dataset:
         """Shares of tp, fp, fn, tn over threshold (if several), group and site."""
-        for t in np.atleast_1d(threshold):
-            need("threshold", float(t), 0, 1)
+        for t in np.ravel(threshold).tolist():
+            need("threshold", t, 0, 1)
         several = {"threshold": np.asarray(threshold, dtype=float)} if np.ndim(threshold) else {}
         group, site = {"group": list(self.groups)}, {"site": list(self.sites)}
         groups, sites = self.groups.values(), self.sites.values()

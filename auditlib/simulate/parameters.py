@@ -13,10 +13,29 @@ from auditlib.errors import AuditInputError
 
 def need(name: str, value: float, low: float, high: float, *, closed: bool = False) -> None:
     """Raise unless low < value < high (or ≤ at the lower end, when closed)."""
-    fine = math.isfinite(value) and (low < value < high or (closed and value == low))
+    try:
+        fine = math.isfinite(value) and (low < value < high or (closed and value == low))
+    except (TypeError, ValueError, OverflowError):  # no number, several, or one too large
+        fine = False
     if not fine:
         bracket = "[" if closed else "("
         raise AuditInputError(f"{name} = {value!r}: it must lie in {bracket}{low:g}, {high:g}).")
+
+
+def whole(name: str, value: float) -> int:
+    """`value` as an int, or an error unless it is a whole number from 1 to 2³¹ − 1."""
+    need(name, value, 0, 2**31)
+    if value != int(value):
+        raise AuditInputError(f"{name} = {value!r}: it must be a whole number.")
+    return int(value)
+
+
+def generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    """NumPy's generator of that seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise AuditInputError(f"seed = {seed!r}: give a whole number of at least 0, or a Generator.") from None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no study {', '.join(unknown)}; choose from {', '.join(TABLES)}")
     chosen = options.names or [name for name in TABLES if options.refit or not _path(name).exists()]
+    if not chosen:
+        print(f"All {len(TABLES)} tables are there; name some, or pass --refit, to make them again.")
     failures = 0
     bar = tqdm(chosen, unit="comparison")
     for name in bar:

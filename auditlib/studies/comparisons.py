@@ -176,7 +176,7 @@ def comparison_of(dataset: str, attribute: str, age_bands: Sequence[str] | None 
         raise AuditInputError(f"no comparison of {dataset} by {attribute}: choose one of {known}.")
     if age_bands is None:
         return found
-    if attribute != "age" or isinstance(age_bands, str):
+    if attribute != "age" or isinstance(age_bands, str) or not isinstance(age_bands, Sequence):
         raise AuditInputError(f"age_bands = {age_bands!r}: two bands, and only for an age comparison.")
     other = replace(found, bands=tuple(age_bands))
     other.levels()  # read the bands now, not after the cohort was loaded
@@ -207,7 +207,7 @@ def band_levels(cohort: Cohort, band: str) -> list[Any]:
     >>> band_levels(COHORTS["diabetes130"], "<30")
     ['[10-20)', '[20-30)']
     """
-    match = re.fullmatch(r"(?P<low>\d+)(?:\+|[–-](?P<high>\d+))|<(?P<end>\d+)", str(band).strip())
+    match = re.fullmatch(r"(?P<low>\d{1,3})(?:\+|[–-](?P<high>\d{1,3}))|<(?P<end>\d{1,3})", str(band).strip())
     if match is None:
         raise AuditInputError(f"age band {band!r}: write it as 18–44, 65+ or <50.")
     low = int(match["low"] or 0)

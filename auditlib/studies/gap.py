@@ -14,7 +14,9 @@ from sklearn.metrics import roc_auc_score
 import auditlib
 from auditlib import datasets, models
 from auditlib.counts import Counts, count
+from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
+from auditlib.simulate.parameters import generator
 from auditlib.studies.comparisons import Cohort, Comparison, comparison_of
 
 # Patients' patterns multiply with the number of bins, so cohorts of patients are cut to these (and to τ).
@@ -101,7 +103,8 @@ def gap_audit(
     Raises
     ------
     AuditInputError
-        When the comparison, family, threshold or bands are unknown, or the cohort cannot be had.
+        When the comparison, family, threshold or bands are unknown, the cohort cannot be had, or ``max_rows`` is no
+        whole number or leaves too few rows to fit and test.
 
     Examples
     --------
@@ -143,7 +146,10 @@ def gap_predictions(
     ...     assert list(found.frame.columns) == ["diabetes", "sex", "risk", "shallow_tree"]
     """
     comparison = comparison_of(dataset, attribute, age_bands)
-    fixed = None if threshold == "train_prevalence" else _fixed(threshold)
+    fixed = None if isinstance(threshold, str) and threshold == "train_prevalence" else _fixed(threshold)
+    if max_rows is not None:
+        check_whole(max_rows, "max_rows")
+        max_rows = int(max_rows)
     cohort = comparison.cohort
     whole = _sampled(datasets.load(dataset), cohort.cluster, max_rows, seed)
     rows, group = compared(whole, comparison)
@@ -222,7 +228,7 @@ def _sampled(frame: pd.DataFrame, cluster: str | None, max_rows: int | None, see
     """At most `max_rows` rows, whole patients where there are patients."""
     if max_rows is None or len(frame) <= max_rows:
         return frame
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     if cluster is None:
         return frame.iloc[np.sort(rng.permutation(len(frame))[:max_rows])]
     rows = frame.groupby(cluster).size()

@@ -1,6 +1,7 @@
 """The tool that runs the chapters: what it runs again, and what it does when a cell fails."""
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -72,7 +73,7 @@ def test_a_failing_cell_is_shown_and_fails(root, monkeypatch, capsys):
 
 def test_a_notebook_that_was_not_collected_fails(root, monkeypatch):
     monkeypatch.setattr(chapters, "ROOT", root)
-    monkeypatch.setattr(chapters, "run", lambda book, page, key: chapters.Run(page, key, 1.0, 1, 0, ok=False))
+    monkeypatch.setattr(chapters, "run", lambda book, page, key: chapters.Run(page, key, 1.0, 1.0, 1, 0, ok=False))
     monkeypatch.setattr(sys, "argv", ["chapters.py", "--out", str(root / "build")])
     assert main() == 1
 
@@ -96,3 +97,19 @@ def test_mended_html_keeps_its_text():
     html = '<div role="list" class="citation-list"><p role="doc-biblioentry">A</p></div> <th> </th><th>n</th>'
     assert re.sub("<[^>]+>", "", mend(html)).split() == ["A", "n"]
     assert "doc-" not in mend(html)
+
+
+def test_a_folder_of_records_that_is_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("AUDITLIB_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit, match="names no folder"):
+        chapters.records()
+
+
+def test_a_relative_folder_of_records_is_made_absolute(monkeypatch, tmp_path):
+    (tmp_path / "cohorts").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUDITLIB_DATA", "cohorts")
+    chapters.records()
+    assert os.environ["AUDITLIB_DATA"] == str((tmp_path / "cohorts").resolve())
+    (tmp_path / "cohorts" / "diabetes130.zip").touch()
+    assert "diabetes130" in chapters.records()

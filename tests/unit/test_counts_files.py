@@ -177,7 +177,7 @@ def test_all_or_nothing(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with bad(r"x.csv': cannot be written \(disk full\)"):
         counts.to_csv(tmp_path / "x.csv")
     assert os.listdir(tmp_path) == ["x.csv"]
     assert (tmp_path / "x.csv").read_text() == "before"
@@ -266,6 +266,10 @@ def test_an_edited_header(text, changes):
         (lambda t: "sex,label\nF,1\n", "first line must be"),
         (lambda t: "", "first line must be"),
         (lambda t: "# auditlib-counts 1\n# {}\n", "the header lacks label, positive"),
+        (lambda t: "# auditlib-counts 1\n# " + "[" * 200_000 + "\n", "line 2 is not"),
+        (lambda t: '# auditlib-counts 1\n# {"a": ' + "1" * 5000 + "}\n", "line 2 is not"),
+        (lambda t: with_header(t, grid=10**9), "damaged: grid must be a whole number from 1 to 100,000"),
+        (lambda t: with_header(t, groups=5), "damaged: the header or a line has not the form"),
         (lambda t: "# auditlib-counts 1\n# 3\n", "header|JSON"),
         (lambda t: "# auditlib-counts 1\n# []\n", "the header lacks"),
         (lambda t: t.replace("\n", "\r"), "first line must be"),
@@ -352,3 +356,22 @@ def test_what_is_no_table(text, tmp_path):
     for thing in (io.BytesIO(text.encode()), 3, None, ["x"]):
         with bad(f"takes a path or an open text file, not {type(thing).__name__}"):
             al.Counts.read_csv(thing)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_saved_again_by_a_spreadsheet(text, mark):
+    first, second, *rest = lines_of(text)
+    other = [line.replace(",", mark) for line in rest]
+    quoted = '"' + second.replace('"', '""') + '"'
+    for changed in ([first + 3 * mark, quoted + 3 * mark, *other], [first, quoted, *other]):
+        with bad("the table: a spreadsheet program has saved this table again and changed it"):
+            read("\n".join(changed))
+    if mark != ",":
+        with bad("a spreadsheet program has saved this table again"):
+            read("\n".join([first, second, *other]))
+
+
+def test_a_path_that_cannot_be():
+    for path in ("a\0b", "x" * 5000):
+        with bad("cannot be read"):
+            al.Counts.read_csv(path)

@@ -1,6 +1,7 @@
 """Counts: by, sel, regroup, cut, at, +, resample, histogram."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,7 @@ def test_regroup_puts_merged_first_and_takes_numbers():
         (lambda c: c.regroup(age={}), r"'age' is not a group here"),
         (lambda c: c.regroup(sex=["F"]), r"'sex': say which levels go where, .* not \['F'\]"),
         (lambda c: c.regroup(sex={"all": "FM"}), r"members of 'all' must be a list, not the text 'FM'"),
+        (lambda c: c.regroup(sex={"all": None}), r"members of 'all' must be a list, not None"),
         (lambda c: c.regroup(sex={"all": ["X"]}), r"'sex': unknown: 'X'"),
         (lambda c: c.regroup(sex={"all": []}), r"name at least one level"),
         (lambda c: c.regroup(sex={"u": ["F"], "v": ["F", "M"]}), r"'F' is put into two groups"),
@@ -130,6 +132,9 @@ def test_regroup_puts_merged_first_and_takes_numbers():
         (lambda c: c.at(0.1234), r"0.1234 is not an edge.*0.12 and 0.125.*thresholds=\[0.1234\]"),
         (lambda c: c.at([0.2, np.nan]), r"must lie between 0 and 1, not nan"),
         (lambda c: c.at("high"), r"must be a number between 0 and 1, not 'high'"),
+        (lambda c: c.at(b"0.5"), r"must be a number between 0 and 1, not b'0.5'"),
+        (lambda c: c.at(np.timedelta64(1)), r"must be a number between 0 and 1, not np.timedelta64"),
+        (lambda c: c.at(10**400), r"must lie between 0 and 1, not a number too large for a float"),
         (lambda c: c.at(None), r"must be a number between 0 and 1, not None"),
         (lambda c: c.at({"F": 0.5, "M": 0.5}), r"dict of thresholds needs one group dimension, but there are 2"),
         (lambda c: c.by("sex").at({"F": 0.5}), r"no threshold for 'M'. The levels are 'F', 'M'"),
@@ -143,6 +148,14 @@ def test_regroup_puts_merged_first_and_takes_numbers():
         (lambda c: c.resample(True), r"n must be a whole number of at least 1, not True"),
         (lambda c: c.resample(5, size=0), r"size must be a whole number of at least 1, not 0"),
         (lambda c: c.resample(5, size=401, replace=False), r"size=401 without replacement is more than the 400"),
+        (lambda c: c.resample(5, size=10**18), r"size must be at most 9,007,199,254,740,992"),
+        (lambda c: c.resample(5, size=10**30), r"size must be at most"),
+        (lambda c: c.resample(5, replace="no"), r"replace must be True or False, not 'no'"),
+        (lambda c: c.resample(5, seed="abc"), r"seed must be a whole number .* not 'abc'"),
+        (lambda c: c.resample(5, seed=-1), r"seed must be a whole number of at least 0, .* not -1"),
+        (lambda c: c.resample(5, seed=1.5), r"seed must be a whole number .* not 1.5"),
+        (lambda c: c.resample(5, strata=None), r"strata must be a name or a list of names, not None; leave it out"),
+        (lambda c: c.resample(5, strata=5), r"strata must be a name or a list of names, not 5"),
         (lambda c: c.resample(5, strata="age"), r"'age' is not a group here"),
         (lambda c: c.resample(5).resample(5), r"these counts are replicates already"),
         (lambda c: c.resample(5).to_csv(), r"replicates have no single table"),
@@ -224,6 +237,32 @@ def test_at_a_threshold_a_model():
         assert found["tp"].sel(model=model).values.tolist() == right["tp"].tolist()
 
 
+def test_with_every_score_an_edge_each_is_its_own_threshold():
+    """Snapping first once took 1 - 0.9 for 0.1, and 5e-324 for 0."""
+    scores = np.array([0.05, 1 - 0.9, 0.1, 5e-324, 1e-17, 0.9999999999999999])
+    counts = count(pd.DataFrame({"y": 1, "p": scores, "sex": "F"}), by="sex", bins=None)
+    edges = counts.edges.lower.tolist()
+    right = [int((scores >= edge).sum()) for edge in edges]
+    assert counts.at(edges)["tp"].values[0].tolist() == right
+    assert counts.at(edges)["threshold"].values.tolist() == edges
+    assert [counts.at(edge)["tp"].item() for edge in edges] == right
+    assert [counts.at({"F": edge})["tp"].item() for edge in edges] == right
+    assert [counts.cut(edge).at(edge)["tp"].item() for edge in edges] == right
+    assert counts.at(0.05 + 1e-17)["tp"].item() == 4  # no edge itself: its decimal
+
+
+def test_very_many_groups_name_their_size():
+    """3**41 cells overflow an int64, and once passed for few."""
+    rng = np.random.default_rng(0)
+    names = [f"g{k}" for k in range(41)]
+    frame = pd.DataFrame(rng.integers(0, 3, (50, 41)), columns=names).assign(y=1, p=0.5)
+    counts = count(frame, by=names)
+    for call in (lambda: counts.at(0.5), counts.histogram, lambda: al.auroc(counts), lambda: counts.resample(2).at(0)):
+        with bad("over the limit of 512 MB"):
+            call()
+    assert counts.by("g0", "g40").at(0.5)["tp"].sum() == 50
+
+
 def test_at_replicates():
     reps = count(cohort()).resample(7, seed=1)
     assert reps.at(0.2)["tp"].dims == ("replicate", "sex", "race")
@@ -235,11 +274,11 @@ def test_at_replicates():
 
 
 def moments(frame, threshold, level, score="p"):
-    """Σ over patients of c cᵀ, brute force."""
+    """Σ over patients of c cᵀ, c = (tp, fp, fn, tn, 1), brute force."""
     part = frame[frame["sex"] == level]
-    total = np.zeros((4, 4), dtype=int)
+    total = np.zeros((5, 5), dtype=int)
     for _, rows in part.groupby("patient"):
-        c = brute(rows, threshold, ["sex"], score).loc[level, CELLS].to_numpy()
+        c = [*brute(rows, threshold, ["sex"], score).loc[level, CELLS], 1]
         total += np.outer(c, c)
     return total
 
@@ -410,6 +449,19 @@ def test_shares_by_largest_remainder(sizes, data):
     )
     if up and down:
         assert min(up) >= max(down) - 1e-9
+
+
+def test_shares_of_huge_sizes_are_exact():
+    assert shares(np.array([10**9, 2 * 10**9, 1]), 2**53).sum() == 2**53
+    reps = count(cohort()).resample(2, strata="sex", size=10**15, seed=0)
+    assert (reps.n_units == 10**15).all()
+
+
+def test_too_many_units_to_draw_from_without_replacement():
+    counts = count(cohort())
+    lines = replace(counts.lines, units=counts.lines.units * 10**8)
+    with bad(r"replace=False draws from at most 1,000,000,000 units, but there are 40,000,000,000 in one stratum"):
+        replace(counts, lines=lines).resample(2, size=5, replace=False)
 
 
 def test_size_is_shared_over_strata():

@@ -1,5 +1,6 @@
 """Loaders against small made-up files, a local server that misbehaves, and the real files where they are at hand."""
 
+import gc
 import hashlib
 import io
 import threading
@@ -49,6 +50,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         status, kind, body, length = self.server.reply
         self.send_response(status)
+        if status == 302:
+            self.send_header("Location", kind)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(length))
         self.end_headers()
@@ -181,7 +184,27 @@ def test_a_bad_download_leaves_nothing_and_says_what_to_do(home, server, reply, 
     assert f"http://127.0.0.1:{server.server_port}/hospital.zip" in message
     assert "data/raw" in message
     assert "hospital.zip or diabetic_data.csv" in message
+    assert "Remove" not in message  # nothing is left to remove
     assert left(home) == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param((200, "application/zip", GOOD, "abc"), id="a length that is none"),
+        pytest.param((302, "http://", b"", 0), id="sent on to nowhere"),
+        pytest.param((302, "http://a..b/x", b"", 0), id="sent on to a bad host"),
+        pytest.param((302, "http://[bad/x", b"", 0), id="sent on to a bad address"),
+        pytest.param((302, "gopher://a/x", b"", 0), id="sent on to another protocol"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # pooch leaves these connections to the garbage collector
+def test_a_reply_that_cannot_be_followed(home, server, reply):
+    server.reply = reply
+    with pytest.raises(AuditInputError, match=r"the download failed .*Get it from"):
+        datasets.load("hospital")
+    assert left(home) == []
+    gc.collect()
 
 
 def test_no_server(home, server):
@@ -285,6 +308,82 @@ def test_a_zip_without_the_table(home):
     raw(home, "hospital.zip", zipped(b"a,b\n", "readme.csv"))
     with pytest.raises(AuditInputError, match="holds 0 tables named diabetic_data"):
         datasets.load("hospital")
+
+
+def broken(**fields):
+    """The good zip with other bytes in the central directory entry of its table."""
+    content = bytearray(GOOD)
+    at = content.rindex(b"PK\x01\x02")
+    for place, value in ((8, fields.get("flags")), (10, fields.get("method"))):
+        if value is not None:
+            content[at + place] = content[content.index(b"PK\x03\x04", 30) + place - 2] = value
+    if "body" in fields:
+        start = content.index(b"diabetic_data.csv", content.index(b"PK\x03\x04", 30)) + 17
+        content[start : start + 8] = fields["body"]
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(broken(body=b"\xff" * 8), id="corrupt"),
+        pytest.param(broken(flags=1), id="encrypted"),
+        pytest.param(broken(method=97), id="unknown compression"),
+        pytest.param(broken(method=14), id="not the compression it says"),
+    ],
+)
+def test_a_zip_that_cannot_be_unpacked(home, content):
+    raw(home, "hospital.zip", content)
+    for read in (datasets.load, datasets.checksum):
+        with pytest.raises(AuditInputError, match=r"hospital\.zip is not the expected table .*Remove it\. Get it from"):
+            read("hospital")
+
+
+def test_data_raw_is_no_folder(home):
+    (home / "data" / "raw").write_bytes(b"mine")
+    with pytest.raises(AuditInputError, match="cannot be saved as"):
+        datasets.load("hospital")
+    assert (home / "data" / "raw").read_bytes() == b"mine"
+    (home / "data" / "raw").unlink()
+    (home / "data" / "raw").symlink_to(home / "nowhere")
+    with pytest.raises(AuditInputError, match="cannot be saved as"):
+        datasets.load("hospital")
+
+
+def test_a_folder_in_the_place_of_the_file(home):
+    (home / "data" / "raw" / "hospital.zip").mkdir(parents=True)
+    with pytest.raises(AuditInputError, match=r"cannot be saved as .*a folder is in its place"):
+        datasets.load("hospital")
+    assert left(home) == ["data/raw", "data/raw/hospital.zip"]
+
+
+def test_a_folder_that_cannot_be_written(home, monkeypatch):
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(datasets.tempfile, "mkstemp", refuse)
+    with pytest.raises(AuditInputError, match=r"cannot be saved as .*Permission denied"):
+        datasets.load("hospital")
+
+
+def test_a_folder_in_the_environment_that_cannot_be(home, monkeypatch):
+    monkeypatch.setenv("AUDITLIB_DATA", "x" * 5_000)
+    for ask in (datasets.load, datasets.available, datasets.checksum):
+        with pytest.raises(AuditInputError, match=r"too long\): check \$AUDITLIB_DATA"):
+            ask("hospital")
+
+
+@pytest.mark.parametrize("content", [b"[hospital", b"\xff"])
+def test_sources_that_cannot_be_read(tmp_path, content):
+    (tmp_path / "sources.toml").write_bytes(content)
+    with pytest.raises(AuditInputError, match="restore it"):
+        datasets._read_sources(tmp_path / "sources.toml")
+
+
+@pytest.mark.parametrize("name", [["diabetes130"], None, 5])
+def test_a_name_that_is_none(name):
+    with pytest.raises(AuditInputError, match="no cohort named"):
+        datasets.load(name)
 
 
 def test_unknown_name():

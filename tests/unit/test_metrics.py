@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -232,6 +233,14 @@ def test_confusion_of_several_dims():
         ({"tn": [1, np.inf]}, "tn must be whole numbers of at least 0, not inf"),
         ({"tn": [1, 1e300]}, "tn must be whole numbers"),
         ({"tp": ["a", 1]}, "tp must be counts, not"),
+        ({"tp": [1 + 1j, 1]}, "tp must be counts, not"),
+        ({"tp": [True, False]}, "tp must be counts, not"),
+        ({"tp": np.array([1, 2], dtype="M8[s]")}, "tp must be counts, not"),
+        ({"tp": np.ma.array([1, 2], mask=[False, True])}, "tp has masked values"),
+        ({"tp": [10**400, 1]}, r"tp must be whole numbers of at least 0 and below 2\*\*53"),
+        ({"tp": pd.Series([1, 2], index=["b", "a"])}, "tp names other levels, or another order, than the dims"),
+        ({"tp": xr.DataArray([1, 2], coords={"g": ["b", "a"]}, dims="g")}, "tp names other levels, or another order"),
+        ({"tp": xr.DataArray([1, 2], dims="h")}, "tp names other levels, or another order"),
         ({"tp": [None, 1]}, "tp must be whole numbers of at least 0, not nan"),
         ({"tp": [1]}, r"tp has shape \(1,\), but the dims \['g'\] have \(2,\)"),
         ({"g": ["a", "a"]}, "'g' names a level twice: a, a"),
@@ -245,6 +254,49 @@ def test_confusion_of_what_are_no_counts(changes, said):
     given_values = {"tp": [1, 1], "fp": [1, 1], "fn": [1, 1], "tn": [1, 1], "g": ["a", "b"]}
     with bad(said):
         al.confusion(**given_values | changes)
+
+
+def test_confusion_of_labelled_counts_in_order():
+    ones = [1, 1]
+    for tp in (pd.Series([3, 4], index=["a", "b"]), pd.Series([3, 4]), xr.DataArray([3, 4], {"g": ["a", "b"]}, "g")):
+        assert al.confusion(tp=tp, fp=ones, fn=ones, tn=ones, g=["a", "b"])["tp"].values.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("text", ["A:-1,2,3,4 B:1,2,3,4;C:1,2,3,4", "A:1.5,2,3,4 B:1,2,3,4;C:1,2,3,4"])
+def test_groups_glued_together(text):
+    with bad("is not 'Group:TP,FP,TN,FN'"):
+        al.parse_confusion(text)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32"])
+def test_small_integers_do_not_overflow(dtype):
+    cell = np.iinfo(dtype).max // 2 + 20
+    table = al.confusion(tp=[cell] * 2, fp=[cell] * 2, fn=[cell] * 2, tn=[cell] * 2, g=["a", "b"])
+    small, plain = table.astype(dtype), {name: table[name].values.astype(dtype) for name in table}
+    for name, metric in METRICS.items():
+        share = float(metric(table)[0])
+        assert share == 0.5, name
+        assert metric(small).values.tolist() == metric(plain).tolist() == [share] * 2
+    assert float(al.theil(small, "g")) == float(al.theil(table, "g"))
+
+
+def test_what_is_no_table():
+    for table in ({"fp": 1}, count(cohort()), None, 5):
+        with bad(f"a confusion table holds tp, fp, fn and tn .* but this {type(table).__name__} has no 'tp'"):
+            al.sensitivity(table)
+    arrays = dict.fromkeys(("tp", "fp", "fn", "tn"), np.array([1, 2]))
+    for call in (lambda: al.theil(arrays, "g"), lambda: al.spread(np.ones(2), "g"), lambda: al.ratio(np.ones(2), "g")):
+        with bad("comparing over 'g' needs named levels: pass a metric of counts.at.*not ndarray"):
+            call()
+    with bad(r"\['sex'\] is not a dim of these values"):
+        al.spread(al.sensitivity(count(cohort()).at(0.2)), ["sex"])
+
+
+def test_gap_of_numbered_levels_and_of_names_given_twice():
+    values = xr.DataArray([1.0, 3.0], coords={"site": [1, 2]}, dims="site")
+    assert al.gap(values, "1", "2").item() == al.gap(values, 1, 2).item() == -2
+    with bad("'g' names the level 'a' twice"):
+        al.gap(xr.DataArray([1.0, 2.0, 3.0], coords={"g": list("aab")}, dims="g"), "a", "b")
 
 
 @pytest.mark.parametrize("name", ["low", "estimate", "n", "cell"])

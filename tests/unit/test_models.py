@@ -143,9 +143,12 @@ def test_calibrated_scores_mean_what_they_say():
 @pytest.mark.parametrize(
     ("label", "families", "words"),
     [
-        (np.zeros(50), models.FAMILIES, "at least 5 rows each of 0 and 1; found {0.0: 50}"),
+        (np.zeros(50), models.FAMILIES, "at least 5 rows each of 0 and 1; found {0: 50}"),
         (np.repeat([0, 1], [46, 4]), models.FAMILIES, "found {0: 46, 1: 4}"),
-        (np.repeat([1, 2], 25), models.FAMILIES, "found {1: 25, 2: 25}"),
+        (np.repeat([1, 2], 25), models.FAMILIES, "label: 25 rows hold neither 0 nor 1 but [2]"),
+        (np.repeat([0, 1], 25), [["logistic"]], "no model family named ['logistic']"),
+        (np.repeat([0, 1], 25), None, "families: at least one"),
+        (np.repeat([0, 1], 25), "logistic", "families: at least one"),
         (np.repeat([0, 1], 25), ["xgboost"], "no model family named 'xgboost': choose one of random_forest"),
         (np.repeat([0, 1], 25), [], "families: at least one"),
     ],
@@ -155,3 +158,71 @@ def test_bad_input(label, families, words):
     with pytest.raises(AuditInputError) as raised:
         models.cross_fit(frame, label, frame, families=families)
     assert words in str(raised.value)
+
+
+Y = np.repeat([0, 1], 50)
+X = pd.DataFrame({"x": np.arange(100.0), "ward": ["A", "B"] * 50})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"label": Y[25:75]}, "label: 50 values for 100 training rows"),
+        ({"label": Y[:, None]}, "its shape is (100, 1)"),
+        ({"label": [None] * 100}, "label: 100 rows hold neither 0 nor 1 but [None]"),
+        ({"label": np.where(Y == 1, np.nan, Y)}, "label: 50 rows hold neither 0 nor 1 but [nan]"),
+        ({"label": Y.astype(str)}, "label: 100 rows hold neither 0 nor 1 but ['0', '1']"),
+        ({"cluster": np.arange(50)}, "cluster: its shape is (50,), that of label (100,)"),
+        ({"cluster": np.where(np.arange(100) < 3, np.nan, 1.0)}, "cluster: missing in 3 rows"),
+        ({"cluster": np.arange(100) % 4}, "cluster: five folds need at least 5 patients; found 4"),
+        ({"cluster": np.arange(100) // 20}, "label: too few patients of 0 or of 1 for 5 folds"),
+        ({"cluster": np.array([*range(50), *map(str, range(50))], dtype=object)}, "no such split"),
+        ({"train": X[[]]}, "train: a DataFrame with at least one row and one predictor"),
+        ({"train": X.to_numpy()}, "train: a DataFrame"),
+        ({"test": X.head(0)}, "test: a DataFrame"),
+        ({"test": X[["ward"]]}, "test: columns ['x'] of train are absent"),
+        ({"train": X.set_axis([1, 0], axis=1)}, "train: columns [1, 0] are not named by text"),
+        ({"train": X.set_axis(["x", "x"], axis=1)}, "train: columns ['x'] are not named by text, each its own"),
+        ({"train": X.assign(x=np.nan)}, "train: column x holds no value"),
+        ({"test": X.assign(x=np.inf)}, "column x is infinite in 100 rows"),
+        ({"train": X.assign(ward=["A", 1] * 50)}, "the predictors cannot be prepared"),
+        ({"test": X.assign(x="A")}, "the predictors cannot be prepared"),
+        ({"seed": "abc"}, "'abc' cannot be used to seed"),
+        ({"seed": -1}, "seed: no such split"),
+    ],
+)
+def test_what_cannot_be_fitted_is_named(given, words):
+    arguments = {"train": X, "label": Y, "test": X, "families": ["shallow_tree"]} | given
+    with pytest.raises(AuditInputError) as raised:
+        models.cross_fit(**arguments)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: models.split([]),
+        lambda: models.split([0, 1]),
+        lambda: models.split(["no", "yes"] * 20),
+        lambda: models.split(Y, cluster=np.arange(50)),
+        lambda: models.split(Y, cluster=np.zeros(100)),
+        lambda: models.split(Y, cluster=[None] * 100),
+        lambda: models.split(Y, test=2.0),
+        lambda: models.split(Y, test="x"),
+        lambda: models.split(Y, seed=1.5),
+        lambda: models.folds(Y, n_splits=1),
+        lambda: models.folds(Y, n_splits="x"),
+        lambda: models.folds(Y, n_splits=200),
+        lambda: models.folds([0] * 50),
+        lambda: models.folds(Y, cluster=np.zeros(100)),
+    ],
+)
+def test_splits_that_cannot_be_made(make):
+    with pytest.raises(AuditInputError, match=r"label|cluster"):
+        make()
+
+
+def test_labels_of_other_types_split_alike():
+    expected = models.split(Y, cluster=np.arange(100))
+    for label in (Y.astype(bool), Y.astype(float), pd.array(Y, dtype="Int64"), pd.Series(Y, index=range(100, 200))):
+        assert all(map(np.array_equal, models.split(label, cluster=np.arange(100)), expected))

@@ -59,7 +59,7 @@ def test_side():
     assert found.tolist() == [1, 0, -1, 0]
 
 
-def test_refit_reports_the_gap_of_its_split(monkeypatch):
+def test_another_split_reports_the_gap_at_its_own_threshold(monkeypatch):
     counts = studies.comparison_counts("gap-diabetes130-sex")
     asked = []
 
@@ -68,22 +68,48 @@ def test_refit_reports_the_gap_of_its_split(monkeypatch):
         return counts
 
     monkeypatch.setattr(splits, "gap_audit", quick)
-    found = splits.split_study(seeds=[7, 8])
-    assert asked == [("diabetes130", "sex", {"model": "logistic", "seed": seed}) for seed in (7, 8)]
-    assert found["seed"].tolist() == [7, 8]
-    assert found["estimate"].tolist() == pytest.approx([-0.0706, -0.0706], abs=1e-4)
-    assert found["n_a"].tolist() == [1486, 1486]
+    found = splits.resplit("diabetes130", "sex", "logistic", 7)
+    assert asked == [("diabetes130", "sex", {"model": "logistic", "seed": 7})]
+    assert found["what"] == "split"
+    assert found["estimate"] == pytest.approx(-0.0706, abs=1e-4)
+    assert (found["n_a"], found["n_b"]) == (1486, 1807)
+
+
+def test_a_redraw_keeps_patients_whole():
+    patients = np.array([5, 6, 5, 7, 6, 5])
+    for seed in range(20):
+        rows = splits.redraw(patients, np.random.default_rng(seed))
+        times = {p: np.bincount(rows, minlength=6)[patients == p] for p in (5, 6, 7)}
+        assert all(len(set(found)) == 1 for found in times.values())  # all rows of a patient equally often
+        assert sum(int(found[0]) for found in times.values()) == 3
+
+
+def test_the_study_runs_every_setting(monkeypatch):
+    def quick(what):
+        return lambda dataset, attribute, model, seed: {"what": what, "dataset": dataset, "seed": seed}
+
+    monkeypatch.setattr(splits, "resplit", quick("split"))
+    monkeypatch.setattr(splits, "retrain", quick("training"))
+    found = splits.split_study(draws=2)
+    assert found["seed"].tolist() == [42, 43] * 3
+    assert found["what"].tolist() == ["split"] * 4 + ["training"] * 2
 
 
 def test_the_committed_splits_begin_with_the_published_seed():
-    found = studies.study_table("split_seeds").set_index("seed")
-    counts = studies.comparison_counts("gap-diabetes130-sex")
-    cells = counts.at(counts.provenance["threshold"])
-    assert found.loc[42, ["n_a", "n_b"]].tolist() == (cells["tp"] + cells["fn"]).values.tolist()
-    assert len(found) == 20
+    found = studies.study_table("split_seeds")
+    assert found.groupby(["what", "dataset"]).size().to_dict() == {
+        ("split", "diabetes130"): 20, ("split", "cdc_diabetes"): 20, ("training", "diabetes130"): 20,
+    }  # fmt: skip
+    for dataset, attribute in (("diabetes130", "sex"), ("cdc_diabetes", "age")):
+        counts = studies.comparison_counts(f"gap-{dataset}-{attribute}")
+        cells = counts.at(counts.provenance["threshold"])
+        first = found[(found["what"] == "split") & (found["dataset"] == dataset)].iloc[0]
+        assert first["seed"] == 42
+        assert first[["n_a", "n_b"]].tolist() == (cells["tp"] + cells["fn"]).values.tolist()
+    redrawn = found[found["what"] == "training"]
+    assert redrawn[["n_a", "n_b"]].drop_duplicates().values.tolist() == [[1486, 1807]]  # the test patients stay
     assert (found["low"] < found["estimate"]).all()
     assert (found["estimate"] < found["high"]).all()
-    assert np.isclose(found["threshold"], 0.1116, atol=0.002).all()
 
 
 def test_the_picture_in_the_readme_is_that_of_the_tables():

@@ -120,3 +120,13 @@ def test_calibration_gap_over_an_unknown_dim():
     for dim in ("age", "model", "bin"):
         with bad(f"'{dim}' is not a group here; there are: sex, race"):
             al.calibration_gap(count(cohort()), dim)
+    with bad(r"\['sex'\] is not a group here"):
+        al.calibration_gap(count(cohort()), ["sex"])
+
+
+def test_what_are_no_counts():
+    for thing in (None, count(cohort()).at(0.2)):
+        with bad(f"auroc needs counts, as count.* makes them, not {type(thing).__name__}"):
+            al.auroc(thing)
+        with bad("calibration_gap needs counts"):
+            al.calibration_gap(thing, "sex")

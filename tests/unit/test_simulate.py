@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
+from sklearn.metrics import roc_auc_score
 
 from auditlib import AuditInputError
-from auditlib.simulate import Cohort, Group, Site, both
+from auditlib.simulate import Cohort, Group, Site, both, stays
 
 GROUPS = {
     "Men": Group.at(0.2, prevalence=0.3, sensitivity=0.8, specificity=0.7),
@@ -190,8 +191,8 @@ def test_truth_invariants(prevalence, sensitivity, specificity, threshold, shift
         (lambda: Cohort(GROUPS, {}), "sites: at least one"),
         (lambda: Cohort(GROUPS, rho=1.0), "rho = 1.0: it must lie in [0, 1)"),
         (lambda: Cohort(GROUPS, rho_label=-0.1), "rho_label = -0.1"),
-        (lambda: Cohort(GROUPS, encounters={0: 1.0}), "encounters: 0 is not"),
-        (lambda: Cohort(GROUPS, encounters={1.5: 1.0}), "encounters: 1.5 is not"),
+        (lambda: Cohort(GROUPS, encounters={0: 1.0}), "encounters: rows of a patient = 0"),
+        (lambda: Cohort(GROUPS, encounters={1.5: 1.0}), "encounters: rows of a patient = 1.5"),
         (lambda: Cohort(GROUPS, encounters={2: 0.0}), "encounters[2] = 0.0"),
         (lambda: Cohort(GROUPS).truth(1.0), "threshold = 1.0"),
         (lambda: Cohort(GROUPS).truth(0.2, by=["age"]), "choose from group and site"),
@@ -205,3 +206,61 @@ def test_bad_parameters_are_named(make, words):
     with pytest.raises(AuditInputError) as raised:
         make()
     assert words in str(raised.value)
+
+
+ONE = Cohort({"A": Group(0.2)})
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Group("x"), "prevalence = 'x': it must lie in (0, 1)"),
+        (lambda: Group(None), "prevalence = None"),
+        (lambda: Group(0.2, share=10**400), "share = 1000"),
+        (lambda: Site([1, 2]), "prevalence_shift = [1, 2]"),
+        (lambda: Cohort("x"), "groups = 'x': give a mapping such as {'A': Group(0.2)}"),
+        (lambda: Cohort({"A": 0.3}), "groups = {'A': 0.3}"),
+        (lambda: Cohort(None), "groups = None"),
+        (lambda: Cohort(GROUPS, {"A": None}), "sites = {'A': None}: give a mapping such as {'all': Site()}"),
+        (lambda: Cohort(GROUPS, encounters=[1]), "encounters = [1]: give a mapping such as {1: 1.0}"),
+        (lambda: Cohort(GROUPS, encounters={float("nan"): 1}), "encounters: rows of a patient = nan"),
+        (lambda: Cohort(GROUPS, encounters={"2": 1}), "encounters: rows of a patient = '2'"),
+        (lambda: Cohort(GROUPS, encounters={10**30: 1}), "encounters: rows of a patient = 1000"),
+        (lambda: Cohort(GROUPS, encounters={1: "x"}), "encounters[1] = 'x'"),
+        (lambda: Cohort(GROUPS, rho=None), "rho = None"),
+        (lambda: ONE.truth("x"), "threshold = 'x'"),
+        (lambda: ONE.truth([0.2, None]), "threshold = None"),
+        (lambda: ONE.truth(0.2, by=None), "choose from group and site"),
+        (lambda: ONE.truth(0.2, by=[["group"]]), "choose from group and site"),
+        (lambda: ONE.frame(2.7), "n = 2.7: it must be a whole number"),
+        (lambda: ONE.frame("x"), "n = 'x'"),
+        (lambda: ONE.tables(2.5, 5, 0.5), "n_audits = 2.5"),
+        (lambda: ONE.tables(2, "x", 0.5), "n of A = 'x'"),
+        (lambda: ONE.tables(2, {"A": 1, 3: 4}, 0.5), "n names the groups ['A', 3]"),
+        (lambda: ONE.tables(2, 5, "x"), "threshold = 'x'"),
+        (lambda: ONE.frame(5, seed="abc"), "seed = 'abc'"),
+        (lambda: ONE.frame(5, seed=-1), "seed = -1"),
+        (lambda: ONE.tables(2, 5, 0.5, seed=1.5), "seed = 1.5"),
+    ],
+)
+def test_what_is_no_parameter_at_all_is_named(make, words):
+    with pytest.raises(AuditInputError) as raised:
+        make()
+    assert words in str(raised.value)
+
+
+def test_whole_numbers_of_numpy_count():
+    assert ONE.tables(np.int64(2), np.int64(5), 0.5, seed=1).equals(ONE.tables(2, 5, 0.5, seed=1))
+    assert len(ONE.frame(np.int32(4))) == 4
+
+
+def test_the_risk_of_stays_is_calibrated_and_ranks_as_said():
+    found = stays(60_000, seed=3)
+    outcome = (found["readmitted"] == "<30").astype(int)
+    assert outcome.mean() == pytest.approx(0.114, abs=0.003)
+    for low, high in ((0.05, 0.08), (0.08, 0.12), (0.12, 0.2), (0.2, 0.4)):
+        part = found["risk"].between(low, high)
+        assert outcome[part].mean() == pytest.approx(found["risk"][part].mean(), abs=0.012)
+    assert found["risk"].between(0.05, 0.2).mean() > 0.8
+    assert roc_auc_score(outcome, found["risk"]) == pytest.approx(0.638, abs=0.008)
+    assert found["race"].isna().mean() == pytest.approx(0.02, abs=0.002)

@@ -51,7 +51,7 @@ def test_bands_are_whole_levels(cohort, band, levels):
     assert band_levels(COHORTS[cohort], band) == levels
 
 
-@pytest.mark.parametrize("band", ["18–43", "67+", "young", "44–18", "130+", "<18", "", "60", None])
+@pytest.mark.parametrize("band", ["18–43", "67+", "young", "44–18", "130+", "<18", "", "60", "9" * 5_000 + "+", None])
 def test_bands_that_cut_a_level_or_say_nothing(band):
     with pytest.raises(AuditInputError, match="age band"):
         band_levels(COHORTS["cdc_diabetes"], band)
@@ -64,6 +64,8 @@ def test_bands_that_cut_a_level_or_say_nothing(band):
         (("cdc_diabetes", "race"), "no comparison of cdc_diabetes by race"),
         (("cdc_diabetes", "sex", ("18–44", "65+")), "only for an age comparison"),
         (("cdc_diabetes", "age", "18–44"), "two bands"),
+        (("cdc_diabetes", "age", 5), "two bands"),
+        (("cdc_diabetes", "age", {"18–44", "65+"}), "two bands"),
         (("cdc_diabetes", "age", ("18–44",)), "two groups"),
         (("cdc_diabetes", "age", ("18–44", "40–64")), "share [5]"),
     ],
@@ -74,10 +76,28 @@ def test_comparisons_that_cannot_be_made(arguments, words):
     assert words in str(raised.value)
 
 
-@pytest.mark.parametrize("threshold", [0, 1, 1.5, float("nan"), "youden", None])
+@pytest.mark.parametrize("threshold", [0, 1, 1.5, float("nan"), "youden", None, np.array([0.1, 0.2])])
 def test_thresholds_that_are_none(threshold):
     with pytest.raises(AuditInputError, match="threshold"):
         studies.gap_audit("cdc_diabetes", "sex", threshold=threshold)
+
+
+@pytest.mark.parametrize("max_rows", [-5, 0, 1.5, "x", True, np.nan])
+def test_a_part_of_the_cohort_that_is_none(max_rows):
+    with pytest.raises(AuditInputError, match="max_rows must be a whole number of at least 1"):
+        studies.gap_audit("cdc_diabetes", "sex", max_rows=max_rows)
+
+
+@pytest.mark.parametrize("max_rows", [1, 3, 30])
+def test_a_part_too_small_to_fit(hospital, max_rows):
+    with pytest.raises(AuditInputError, match="label"):
+        studies.gap_audit("diabetes130", "race", model="shallow_tree", max_rows=max_rows)
+
+
+@pytest.mark.parametrize(("seed", "max_rows"), [("abc", None), ("abc", 800), (-1, 800), (1.5, None)])
+def test_seeds_that_are_none(hospital, seed, max_rows):
+    with pytest.raises(AuditInputError, match="seed"):
+        studies.gap_audit("diabetes130", "sex", model="shallow_tree", seed=seed, max_rows=max_rows)
 
 
 def test_eight_comparisons_and_the_published_ones_among_them():

@@ -89,3 +89,10 @@ def test_frames_of_one_size_give_files_of_one_size_unless_tight():
 def test_more_groups_than_colours_is_said():
     with pytest.raises(AuditInputError, match="7 groups, but only 6 colours"):
         style.group_colours("abcdefg")
+
+
+def test_only_colours_follow_the_page_not_what_is_written():
+    drawn, axes = plt.subplots()
+    axes.set_title('x: #0068b0 style="fill: #0068b0" <b>')
+    root = ET.fromstring(style.svg_text(drawn))
+    assert 'x: #0068b0 style="fill: #0068b0" <b>' in "".join(root.itertext())

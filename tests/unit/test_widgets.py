@@ -131,7 +131,15 @@ def test_without_ipywidgets_the_html_stands_alone(monkeypatch):
         ({"n": [1], "p": [1], "q": [1]}, "3 given"),
         ({"n": range(1, 23)}, "22 frames, at most 21"),
         ({"n": range(1, 9), "p": np.linspace(0.1, 0.9, 7)}, "56 frames, at most 49"),
-        ({"n": []}, "not among its 0 values"),
+        ({"n": []}, "sliders: n has no values"),
+        ({"n": 5}, "sliders: n = 5; give the list"),
+        ({"n": "abc"}, "sliders: n = 'abc'; give the list"),
+        ({"n": None}, "sliders: n = None; give the list"),
+        ({"n": [10], "alt": None}, "alt: None is no text"),
+        ({"n": [10], "alt": 5}, "alt: 5 is no text"),
+        ({"n": [10], "alt": lambda n: None}, "alt: None is no text"),
+        ({"n": [10], "labels": {"n": 5}}, "labels: 5 is no text"),
+        ({"n": [10], "caption": None}, "caption: None is no text"),
         ({"n": [10], "default": {"n": 11}}, "n=11 is not among"),
         ({"n": [10], "default": {"m": 10}}, r"\['m'\] name no slider"),
         ({"n": [10], "labels": {"m": "M"}}, r"\['m'\] name no slider"),
@@ -147,3 +155,14 @@ def test_bad_input_is_named(arguments, message):
 def test_a_drawing_that_returns_no_figure_is_named():
     with pytest.raises(AuditInputError, match="returned NoneType"):
         explore(lambda n: None, n=[1], alt="Rates.")
+
+
+def test_values_may_be_an_iterator():
+    explorer = explore(draw, n=(n for n in (10, 20)), alt="Rates.")
+    assert [frame.alt for frame in explorer.frames] == ["Rates. n: 10.", "Rates. n: 20."]
+
+
+def test_the_page_can_always_be_written():
+    half = "half \ud800 a pair"
+    explorer = explore(lambda n: draw(10), n=[half], alt=half, labels={"n": half}, caption=half)
+    assert "half � a pair" in explorer.html().encode().decode()
