@@ -6,6 +6,7 @@ fitted model and one split of the data.
 """
 
 from auditlib.intervals.effective import effective, wilson
+from auditlib.intervals.optimism import optimism_interval
 from auditlib.intervals.rates import gap_interval, rate_interval, spread_interval
 from auditlib.intervals.replicates import band, interval
 from auditlib.intervals.summaries import auroc_interval, tidy
@@ -16,6 +17,7 @@ __all__ = [
     "effective",
     "gap_interval",
     "interval",
+    "optimism_interval",
     "rate_interval",
     "spread_interval",
     "tidy",

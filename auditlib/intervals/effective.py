@@ -58,6 +58,15 @@ def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
     return xr.Dataset({"estimate": p, "n": n, "deff": deff, "n_effective": n / deff, "patients": patients})
 
 
+def check_independent(dim: str) -> None:
+    """An error for the ``model`` dim: two models were counted on the same patients, and are not independent."""
+    if dim == "model":
+        raise AuditInputError(
+            "models are judged on the same patients, which this interval would take for different ones: "
+            "use al.interval(al.gap(metric(counts.resample(…).at(…)), a, b, dim='model')), whose replicates are paired."
+        )
+
+
 def check_table(table: Any) -> None:
     """An error unless ``table`` holds counts, with moments that are its own where its rows are clustered."""
     if not isinstance(table, xr.Dataset) or not all(cell in table for cell in CELLS):
@@ -76,7 +85,7 @@ def check_table(table: Any) -> None:
                 "which loses what the interval needs: use counts.by(…) before .at(…), and counts not resampled."
             )
         return
-    if not all(bool((moments.isel(cell=4, cell_=k, drop=True) == cell).all()) for k, cell in enumerate(cells)):
+    if not all(np.allclose(moments.isel(cell=4, cell_=k), cell, rtol=1e-9, atol=0) for k, cell in enumerate(cells)):
         raise AuditInputError(
             "this table was changed after .at(…), so that what it says of patients no longer fits its counts: "
             "change, add or select the counts, and call .at(…) after that."

@@ -10,7 +10,7 @@ from scipy import stats
 
 from auditlib.counts.table import MAX_BYTES
 from auditlib.errors import AuditInputError
-from auditlib.intervals.effective import effective, limits
+from auditlib.intervals.effective import check_independent, effective, limits
 from auditlib.intervals.replicates import check_level
 from auditlib.metrics import Metric, check_dim, find_dim, sensitivity
 
@@ -77,7 +77,7 @@ def gap_interval(
     Raises
     ------
     AuditInputError
-        For an unknown level or metric, or a table whose clusters were lost.
+        For an unknown level or metric, two models, or a table whose clusters were lost.
 
     References
     ----------
@@ -93,6 +93,7 @@ def gap_interval(
     """
     found = effective(table, metric)
     dim = find_dim(found.estimate, a, b, dim)
+    check_independent(dim)
     one, two = found.sel({dim: a}, drop=True), found.sel({dim: b}, drop=True)
     low, high = _newcombe(one, two, stats.norm.ppf((1 + check_level(level)) / 2))
     return xr.Dataset({"estimate": one.estimate - two.estimate, "low": low, "high": high, "n_a": one.n, "n_b": two.n})
@@ -139,6 +140,7 @@ def spread_interval(table: Any, dim: str, *, metric: Metric = sensitivity, level
     """
     found = effective(table, metric)
     check_dim(found.estimate, dim)
+    check_independent(dim)
     z = stats.norm.ppf((1 + check_level(level)) / 2)
     joint = stats.studentized_range.ppf(level, found.sizes[dim], np.inf) / np.sqrt(2)
     pairs = found.estimate.size * found.sizes[dim]

@@ -1,7 +1,25 @@
-"""Risk models for a gap audit: six families, patient-wise splits, calibrated scores for a test set."""
+"""Risk models for an audit: six families, patient-wise splits, calibrated scores, uses of the subgroup attribute."""
 
 from auditlib.models.crossfit import CrossFit, cross_fit
 from auditlib.models.families import FAMILIES, MEMBERS, calibrated, family, preprocessor
+from auditlib.models.learners import LEARNERS, PENALTY
 from auditlib.models.splits import folds, split
+from auditlib.models.strategies import STRATEGIES, Fitted, fit_strategy, propensity_weights
 
-__all__ = ["FAMILIES", "MEMBERS", "CrossFit", "calibrated", "cross_fit", "family", "folds", "preprocessor", "split"]
+__all__ = [
+    "FAMILIES",
+    "LEARNERS",
+    "MEMBERS",
+    "PENALTY",
+    "STRATEGIES",
+    "CrossFit",
+    "Fitted",
+    "calibrated",
+    "cross_fit",
+    "family",
+    "fit_strategy",
+    "folds",
+    "preprocessor",
+    "propensity_weights",
+    "split",
+]

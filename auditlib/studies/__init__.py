@@ -1,7 +1,9 @@
 """Each paper's procedure, from a cohort to a table of counts; ``python -m auditlib.studies`` runs them all."""
 
+from auditlib.studies.benefit import benefit_counts, diabetes_cohort, diabetes_counts, diabetes_models_counts
 from auditlib.studies.comparisons import COHORTS, COMPARISONS, Cohort, Comparison, comparison_of, published
 from auditlib.studies.gap import Predictions, gap_audit, gap_predictions
+from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.reproduction import comparison_counts, gap_row, gap_table, study_table
 
 __all__ = [
@@ -10,8 +12,13 @@ __all__ = [
     "Cohort",
     "Comparison",
     "Predictions",
+    "benefit_counts",
     "comparison_counts",
     "comparison_of",
+    "diabetes_cohort",
+    "diabetes_counts",
+    "diabetes_models_counts",
+    "diabetes_optimism",
     "gap_audit",
     "gap_predictions",
     "gap_row",

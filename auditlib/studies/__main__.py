@@ -1,29 +1,55 @@
 """``python -m auditlib.studies [name …]``: write the tables that are missing, or those named.
 
-Each comparison becomes a table in ``data/counts``; ``split_seeds`` refits one of them on other splits and becomes
-``data/studies/split_seeds.csv``.
+Counts of a test set (``gap-…``, ``snb-…``) go to ``data/counts``; results of many refits (``split_seeds``,
+``snb_diabetes_optimism``) to ``data/studies``.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
 from tqdm.auto import tqdm
 
+from auditlib.counts import Counts
 from auditlib.datasets import counts_path
 from auditlib.errors import AuditInputError
 from auditlib.studies import COMPARISONS, gap_audit
+from auditlib.studies.benefit import diabetes_counts, diabetes_models_counts
+from auditlib.studies.comparisons import Comparison
+from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.splits import split_path, split_study
 
-SPLITS = "split_seeds"
-TABLES = [*COMPARISONS, SPLITS]
+
+def _gap(comparison: Comparison) -> Callable[[int], Counts]:
+    return lambda jobs: gap_audit(comparison.dataset, comparison.attribute, n_jobs=jobs, progress=True)
+
+
+def _heart(jobs: int) -> Counts:
+    from auditlib.studies.capacity import heart_counts
+
+    return heart_counts()
+
+
+#: What makes each table of counts, and each result of refits, given the number of processes.
+COUNTED: dict[str, Callable[[int], Counts]] = {
+    **{name: _gap(comparison) for name, comparison in COMPARISONS.items()},
+    "snb-diabetes-race": lambda jobs: diabetes_counts(),
+    "snb-diabetes-race-models": lambda jobs: diabetes_models_counts(),
+    "snb-heart-income": _heart,
+}
+REFITTED: dict[str, Callable[[int], pd.DataFrame]] = {
+    "split_seeds": lambda jobs: split_study(n_jobs=jobs, progress=True),
+    "snb_diabetes_optimism": lambda jobs: diabetes_optimism(n_jobs=jobs, progress=True),
+}
+TABLES = [*COUNTED, *REFITTED]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the comparisons; each is saved as it finishes, so that a run cut short can be continued."""
+    """Make the tables; each is saved as it finishes, so that a run cut short can be continued."""
     parser = argparse.ArgumentParser(prog="python -m auditlib.studies", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of: {', '.join(TABLES)}")
     parser.add_argument("--refit", action="store_true", help="also those already there")
@@ -36,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         print(f"All {len(TABLES)} tables are there; name some, or pass --refit, to make them again.")
     failures = 0
-    bar = tqdm(chosen, unit="comparison")
+    bar = tqdm(chosen, unit="table")
     for name in bar:
         bar.set_description(name)
         try:
@@ -48,19 +74,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _path(name: str) -> Path:
-    return split_path() if name == SPLITS else counts_path(name)
+    return counts_path(name) if name in COUNTED else split_path().with_name(f"{name}.csv")
 
 
 def _write(name: str, jobs: int) -> None:
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if name == SPLITS:
-        draft = path.with_suffix(".part")
-        split_study(n_jobs=jobs, progress=True).to_csv(draft, index=False)
-        draft.replace(path)
+    if name in COUNTED:
+        COUNTED[name](jobs).to_csv(path)
     else:
-        comparison = COMPARISONS[name]
-        gap_audit(comparison.dataset, comparison.attribute, n_jobs=jobs, progress=True).to_csv(path)
+        draft = path.with_suffix(".part")
+        REFITTED[name](jobs).to_csv(draft, index=False)
+        draft.replace(path)
 
 
 if __name__ == "__main__":

@@ -321,3 +321,58 @@ NOT_FOUR = "is not 'Group:TP,FP,TN,FN' with four whole numbers of at least 0"
 def test_case_14_what_is_no_confusion_text(text, said):
     with bad(said):
         al.parse_confusion(text)
+
+
+# -- 7, 8, 15, 16: net benefit ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_case_7_net_benefit_at_0_and_at_1(road):
+    table = al.treat(entries("A:8,5,45,2; B:20,10,60,10")[road], "all")
+    np.testing.assert_allclose(al.net_benefit(table, 0), al.prevalence(table), rtol=1e-15)
+    np.testing.assert_allclose(al.subgroup_net_benefit(table, 0, 1.0), 1.0, rtol=1e-15)
+    for threshold in (1, 1.0, 1 - 1e-17):
+        for call in (al.net_benefit, al.standardized_net_benefit):
+            with bad("threshold must be .* below 1"):
+                call(table, threshold)
+    curve = al.count(rows_of("A:8,5,45,2; B:20,10,60,10"), label="y", score="p", by="group").at([0, 0.5, 1])
+    with bad("threshold must be .* below 1"):
+        al.decision_curve(curve)
+    assert np.isfinite(al.decision_curve(curve.isel(threshold=[0, 1])).to_array()).all()
+
+
+def test_case_8_standardized_net_benefit_divides_by_prevalence():
+    table = al.confusion(tp=70, fp=230, fn=30, tn=670)  # prevalence .10, flagged .30
+    threshold = 0.03 / 0.26  # odds 3/23, so that net benefit is .04
+    assert float(al.selection_rate(table)) == 0.3
+    assert float(al.net_benefit(table, threshold)) == pytest.approx(0.04)
+    assert float(al.standardized_net_benefit(table, threshold)) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("value", [1.2, float("nan"), 0, -0.2, float("inf")])
+def test_case_15_lambda_and_threshold_outside(value):
+    table = al.parse_confusion("A:8,5,45,2; B:20,10,60,10")
+    with bad("lam must be above 0 and at most 1"):
+        al.subgroup_net_benefit(table, 0.2, value)
+    with bad("lam must be above 0 and at most 1"):
+        al.benefit_interval(table, 0.2, {"A": value, "B": 0.5})
+    with bad("burden must be above 0 and at most 1"):
+        al.subgroup_net_benefit(table, 0.2, 0.5, value)
+    with bad("threshold must be at least 0 and below 1"):
+        al.subgroup_net_benefit(table, 1.5, 0.5)
+
+
+@pytest.mark.parametrize("capacity", [0, 1.2, -0.1, float("nan"), "3%", True])
+def test_case_15_capacity_outside(capacity):
+    counts = al.count(rows_of("A:8,5,45,2; B:20,10,60,10"), label="y", score="p", by="group")
+    with bad("capacity"):
+        al.capacity_frontier(counts, "A", capacity, 0.2, 0.5)
+
+
+def test_case_16_random_policy_includes_lambda():
+    table = al.confusion(tp=20, fp=100, fn=10, tn=870)
+    snb = al.subgroup_net_benefit(al.treat(table, 0.05), 0.015, 0.20)
+    assert float(snb) == pytest.approx(0.97 + 0.2 * 0.05 * (0.03 - 0.015 / 0.985 * 0.97), abs=1e-15)
+    assert round(10_000 * float(snb), 1) == 9701.5
+    other = al.subgroup_net_benefit(al.treat(table, 0.05), 0.15, 0.58)  # the public code's 9629.4 leaves λ out
+    assert round(10_000 * float(other), 1) == 9659.1

@@ -1,0 +1,137 @@
+"""What benefit functions take beside a table: a threshold, a treatment effect, a burden, each checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from auditlib.counts.edges import snap
+from auditlib.errors import AuditInputError
+
+#: A DataArray may bring a dimension of its own that the table lacks, for a grid of values, if so named.
+GRIDS = ("threshold", "lam", "burden")
+_RANGES = {
+    "lam": ("above 0 and at most 1 (a relative risk reduction)", lambda v: (v > 0) & (v <= 1)),
+    "burden": ("above 0 and at most 1 (the chance of the bad outcome, untreated)", lambda v: (v > 0) & (v <= 1)),
+    "threshold": ("at least 0 and below 1 (at 1 the odds are infinite)", lambda v: (v >= 0) & (v < 1)),
+}
+
+
+def given(name: str, value: Any, table: Any) -> Any:
+    """``value`` of lam, burden or threshold as a float, or as a DataArray whose levels are the table's.
+
+    Parameters
+    ----------
+    name : {"lam", "burden", "threshold"}
+    value : number, mapping of level to number, Series, or DataArray
+        A mapping names every level of one group dim. A DataArray has the table's levels in its dims; one more dim is
+        allowed for a grid of values, when its name begins with ``lam``, ``burden`` or ``threshold``.
+    table : confusion table
+
+    Raises
+    ------
+    AuditInputError
+        For a value outside its range, a missing or unknown group, a dim the table lacks, or a bare list.
+
+    Examples
+    --------
+    >>> from auditlib.counts import parse_confusion
+    >>> table = parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+    >>> given("lam", {"Men": 0.2, "Women": 0.4}, table).sel(group="Men").item()
+    0.2
+    """
+    if isinstance(value, pd.Series):
+        value = value.to_dict()
+    if isinstance(value, Mapping):
+        value = _by_level(name, value, table)
+    if isinstance(value, xr.DataArray):
+        return _check(name, _fitted(name, value, table))
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise AuditInputError(
+            f"{name} must be a number, a dict of one number a group, or a DataArray with named dims, not {value!r}."
+        )
+    return float(_check(name, np.float64(value)))
+
+
+def _check(name: str, values: Any) -> Any:
+    words, inside = _RANGES[name]
+    numbers = np.asarray(values)
+    if numbers.dtype.kind not in "iuf":
+        raise AuditInputError(f"{name} must be numbers, but holds {numbers.dtype}.")
+    numbers = numbers.astype(np.float64)
+    if name == "threshold" and numbers.ndim == 0:  # 0.1·3 is 0.3, as in .at
+        numbers = values = np.asarray(snap(float(numbers)))
+    if not numbers.size:
+        raise AuditInputError(f"{name} holds no value.")
+    wrong = numbers[~inside(numbers)]
+    if wrong.size:
+        more = f" (and {wrong.size - 1} more)" if wrong.size > 1 else ""
+        raise AuditInputError(f"{name} must be {words}, not {float(wrong.flat[0])!r}{more}.")
+    return values
+
+
+def _levels(table: Any) -> dict[str, list[str]]:
+    if not isinstance(table, xr.Dataset | xr.DataArray):
+        return {}
+    dims = [str(d) for d in table.dims if d in table.coords and d not in ("replicate", "threshold", "point")]
+    return {dim: [str(level) for level in table[dim].values] for dim in dims}
+
+
+def _by_level(name: str, value: Mapping[Any, Any], table: Any) -> xr.DataArray:
+    levels = _levels(table)
+    keys = [str(key) for key in value]
+    if not levels:
+        raise AuditInputError(f"{name} names groups ({', '.join(keys)}), but the table has no named groups.")
+    shared = {dim: len(set(names) & set(keys)) for dim, names in levels.items()}
+    exact = [dim for dim, names in levels.items() if sorted(names) == sorted(keys)]
+    if len(exact) > 1:
+        raise AuditInputError(
+            f"{name}: the groups {', '.join(keys)} are levels of {' and of '.join(map(repr, exact))}; "
+            "pass a DataArray over the one meant."
+        )
+    dim = exact[0] if exact else max(shared, key=lambda d: shared[d])
+    _same_levels(name, dim, keys, levels[dim])
+    numbers = dict(zip(keys, value.values(), strict=True))
+    bad = {key: number for key, number in numbers.items() if not _is_number(number)}
+    if bad:
+        raise AuditInputError(f"{name} must be one number a group, not {bad!r}.")
+    return xr.DataArray([float(numbers[level]) for level in levels[dim]], {dim: levels[dim]}, [dim])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def _fitted(name: str, value: xr.DataArray, table: Any) -> xr.DataArray:
+    """The array with the levels of the table, in its order: xarray would drop what does not match, in silence."""
+    for dim in map(str, value.dims):
+        if not isinstance(table, xr.Dataset | xr.DataArray) or dim not in table.dims:
+            if not dim.startswith(GRIDS):
+                raise AuditInputError(
+                    f"{name} runs over {dim!r}, which is no dim of the table; name a grid of values lam…, burden… or "
+                    "threshold…, and a group as in the table."
+                )
+            continue
+        if dim not in value.coords:
+            raise AuditInputError(f"{name} has no coordinate for {dim!r}; give the level names.")
+        held, wanted = value[dim].values, table[dim].values
+        if len(held) == len(wanted) and (held == wanted).all():
+            continue
+        _same_levels(name, dim, [str(level) for level in held], [str(level) for level in wanted])
+        value = value.assign_coords({dim: [str(level) for level in held]}).sel({dim: [str(level) for level in wanted]})
+        value = value.assign_coords({dim: wanted})
+    return value.reset_coords(drop=True)
+
+
+def _same_levels(name: str, dim: str, keys: Sequence[str], levels: Sequence[str]) -> None:
+    missing = [level for level in levels if level not in keys]
+    unknown = [key for key in keys if key not in levels]
+    if missing or unknown or len(set(keys)) < len(keys):
+        parts = [f"no value for {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"unknown: {', '.join(map(repr, unknown))}"] if unknown else []
+        parts += ["a level is named twice"] if len(set(keys)) < len(keys) else []
+        raise AuditInputError(f"{name} by {dim!r}: {'; '.join(parts)}. The levels are {', '.join(map(repr, levels))}.")
