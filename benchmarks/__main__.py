@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import audit, counting, engines, memory
+from benchmarks import audit, counting, engines, frontier, memory
 from benchmarks.clock import Result
 
 TABLE = Path(__file__).with_name("results.csv")
@@ -18,12 +18,14 @@ FULL: dict[str, Callable[[], list[Result]]] = {
     "memory": memory.run,
     "counting": counting.run,
     "audit": audit.run,
+    "frontier": frontier.run,
 }
 SMALL: dict[str, Callable[[], list[Result]]] = {
     "engines": lambda: engines.run(20_000),
     "memory": lambda: memory.run(200_000, 200),
     "counting": lambda: counting.run(500_000),
     "audit": lambda: audit.run(20_000, 50, rounds=2, fairlearn=False),
+    "frontier": lambda: frontier.run((2_500, 25_000), rounds=2),
 }
 
 

@@ -21,7 +21,7 @@ def decision_curve(table: xr.Dataset) -> xr.Dataset:
 
     Returns
     -------
-    Dataset of ``model``, ``all`` and ``none``, dims as the table.
+    Dataset of ``net_benefit`` (of the model), ``all`` and ``none``, dims as the table.
 
     Raises
     ------
@@ -38,10 +38,10 @@ def decision_curve(table: xr.Dataset) -> xr.Dataset:
     >>> from auditlib.counts import count
     >>> frame = pd.DataFrame({"y": [1, 1, 0, 0], "risk": [0.9, 0.25, 0.25, 0.1]})
     >>> table = count(frame, label="y", score="risk", by=[]).at([0.2, 0.5])
-    >>> decision_curve(table).model.round(4).values
+    >>> decision_curve(table).net_benefit.round(4).values
     array([0.4375, 0.25  ])
     """
     if not isinstance(table, xr.Dataset) or "threshold" not in table.dims or "threshold" not in table.coords:
         raise AuditInputError("a decision curve runs over thresholds: pass counts.at([…]) of several.")
-    curves = {"model": table, "all": treat(table, "all"), "none": treat(table, "none")}
+    curves = {"net_benefit": table, "all": treat(table, "all"), "none": treat(table, "none")}
     return xr.Dataset({name: net_benefit(held, table["threshold"]) for name, held in curves.items()})

@@ -13,13 +13,13 @@ from auditlib.benefit.values import given
 from auditlib.errors import AuditInputError
 from auditlib.metrics import false_positive_rate, find_dim, gap, prevalence, sensitivity
 
-FACTORS = ("prevalence", "lam", "burden", "model")
+FACTORS = ("prevalence", "effect", "burden", "performance")
 
 
 def decompose_gap(
     table: xr.Dataset, threshold: float, lam: Any, a: str, b: str, burden: Any = 1.0, dim: str | None = None
 ) -> xr.Dataset:
-    """Split the gap sNB_a − sNB_b exactly into parts of prevalence, λ, burden and the model.
+    """Split the gap sNB_a − sNB_b exactly into parts of prevalence, treatment effect, burden and the model.
 
     sNB = 1 − r(π − λ(Se·π − w·F·(1 − π))), F the false positive rate. A factor's part is its Shapley value: the mean,
     over the 24 orders in which the four factors may be switched from group b's value to group a's, of the change at its
@@ -40,9 +40,9 @@ def decompose_gap(
 
     Returns
     -------
-    Dataset of ``prevalence``, ``lam``, ``burden``, ``model`` and ``total`` (the gap). Where a group's prevalence is
-    0 or 1 it has no sensitivity or no false positive rate: the parts are NaN, ``total`` is not, and the attribute
-    ``undefined`` says so.
+    Dataset of ``prevalence``, ``effect`` (λ), ``burden``, ``performance`` (Se, F) and ``total`` (the gap). Where a
+    group's prevalence is 0 or 1 it has no sensitivity or no false positive rate: the parts are NaN, ``total`` is not,
+    and the attribute ``undefined`` says so.
 
     Raises
     ------
@@ -59,8 +59,8 @@ def decompose_gap(
     >>> from auditlib.counts import confusion
     >>> table = confusion(tp=[360, 180], fp=[940, 970], fn=[240, 120], tn=[8460, 8730], group=["A", "B"])
     >>> parts = 10_000 * decompose_gap(table, 0.15, 0.58, "A", "B")
-    >>> {name: round(float(parts[name])) for name in ("prevalence", "model", "total")}
-    {'prevalence': -193, 'model': 0, 'total': -193}
+    >>> {name: round(float(parts[name])) for name in ("prevalence", "performance", "total")}
+    {'prevalence': -193, 'performance': 0, 'total': -193}
     """
     dim = find_dim(table, a, b, dim)
     table = bare(table)
@@ -74,9 +74,14 @@ def decompose_gap(
         for chosen in combinations(FACTORS, size)
     }
     parts = {factor: _shapley(worth, factor) for factor in FACTORS}
+    clash = {str(dim) for part in parts.values() for dim in part.dims} & {*FACTORS, "total"}
+    if clash:
+        raise AuditInputError(
+            f"the dims {sorted(clash)} are names of parts; rename a grid, such as to lam or burden_grid."
+        )
     total = gap(subgroup_net_benefit(table, threshold, lam, burden), a, b, dim)
     found = xr.Dataset({**parts, "total": total}).reset_coords(drop=True)
-    if bool((found["model"].isnull() & found["total"].notnull()).any()):
+    if bool((found["performance"].isnull() & found["total"].notnull()).any()):
         found.attrs["undefined"] = (
             f"{a!r} or {b!r} has a prevalence of 0 or 1, and so no sensitivity or no false positive rate: "
             "the gap cannot be split."
@@ -92,15 +97,15 @@ def _facts(table: xr.Dataset, lam: Any, burden: Any, dim: str, level: str) -> di
 
     return {
         "prevalence": side(prevalence(table)),
-        "lam": side(given("lam", lam, table)),
+        "effect": side(given("lam", lam, table)),
         "burden": side(given("burden", burden, table)),
-        "model": (side(sensitivity(table)), side(false_positive_rate(table))),
+        "performance": (side(sensitivity(table)), side(false_positive_rate(table))),
     }
 
 
-def _benefit(w: Any, prevalence: Any, lam: Any, burden: Any, model: tuple[Any, Any]) -> Any:
-    caught, alarmed = model
-    return 1 - burden * (prevalence - lam * (caught * prevalence - w * alarmed * (1 - prevalence)))
+def _benefit(w: Any, prevalence: Any, effect: Any, burden: Any, performance: tuple[Any, Any]) -> Any:
+    caught, alarmed = performance
+    return 1 - burden * (prevalence - effect * (caught * prevalence - w * alarmed * (1 - prevalence)))
 
 
 def _shapley(worth: dict[tuple[str, ...], Any], factor: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from auditlib.benefit.core import ALL, bare, net_benefit, odds
-from auditlib.benefit.uncertainty import covariance, fieller, mean_of
+from auditlib.benefit.uncertainty import covariance, fieller, mean_of, widened
 from auditlib.benefit.values import given
 from auditlib.counts.cells import total
 from auditlib.intervals.effective import check_independent, check_table
@@ -27,7 +27,8 @@ def tipping_lambda(
 ) -> xr.Dataset:
     """The common λ at which the sNB gap of two groups changes sign, λ* = Δ(rπ)/Δ(r·NB), with Fieller's interval.
 
-    The gap is −Δ(rπ) + λ·Δ(r·NB), linear in λ at a fixed threshold.
+    The gap is −Δ(rπ) + λ·Δ(r·NB), linear in λ at a fixed threshold. Fieller's set holds the λs at which the interval of
+    the gap (``benefit_interval``) contains 0. It is one of large samples: see ``lambda_ratio_bound``.
 
     Parameters
     ----------
@@ -66,6 +67,8 @@ def tipping_lambda(
     w, r = odds(threshold, table), given("burden", burden, table)
     events, benefit = {"tp": r, "fn": r}, {"tp": r, "fp": -r * w}
 
+    wide = widened(table, level)
+
     def apart(values: xr.DataArray) -> xr.DataArray:
         return values.sel({dim: a}, drop=True) - values.sel({dim: b}, drop=True)
 
@@ -75,9 +78,9 @@ def tipping_lambda(
     found = fieller(
         apart(mean_of(table, events)),
         apart(mean_of(table, benefit)),
-        added(covariance(table, events, events)),
-        added(covariance(table, benefit, benefit)),
-        added(covariance(table, events, benefit)),
+        added(wide * covariance(table, events, events)),
+        added(wide * covariance(table, benefit, benefit)),
+        added(wide * covariance(table, events, benefit)),
         level,
     )
     inside = (found["estimate"] > 0) & (found["estimate"] <= 1)
@@ -92,6 +95,9 @@ def lambda_ratio_bound(
     Against treating nobody, the model changes the gap sNB_a − sNB_b by r_aλ_a·NB_a − r_bλ_b·NB_b. With both net
     benefits positive that is a gain for a as long as treatment works at least NB_b/NB_a times as well in a as in b;
     with both negative the other way round. With different signs no ratio of effects changes the sign.
+
+    Coverage of the 95% set is 94–96% with 60 events in a group or more, however near net benefit is to 0; about 91%
+    with 6 events and 79% with 2.
 
     Parameters
     ----------
@@ -128,7 +134,7 @@ def lambda_ratio_bound(
     dim = find_dim(table, a, b, dim)
     check_independent(dim)
     benefit = {"tp": 1.0, "fp": -odds(threshold, table)}
-    mean, variance = mean_of(table, benefit), covariance(table, benefit, benefit)
+    mean, variance = mean_of(table, benefit), widened(table, level) * covariance(table, benefit, benefit)
     one, two = {dim: a}, {dim: b}
     found = fieller(
         mean.sel(two, drop=True),

@@ -23,7 +23,8 @@ def treat(table: Any, policy: str | float) -> Any:
         Any dims; who was flagged in it does not matter.
     policy : {"none", "all", "perfect"} or a share in [0, 1]
         Treat nobody, everybody, exactly those with the outcome, or a random share q of everybody. A random share gives
-        expected counts, not whole numbers in general.
+        expected counts, not whole numbers in general: replicates of it leave the lot itself out, while the interval of
+        ``benefit_interval`` holds it where rows are the units.
 
     Returns
     -------

@@ -72,6 +72,11 @@ def quantile(table: xr.Dataset, level: float) -> xr.DataArray:
     return xr.apply_ufunc(stats.t.ppf, (1 + check_level(level)) / 2, freedom)
 
 
+def widened(table: xr.Dataset, level: float) -> xr.DataArray:
+    """What a group's variance is multiplied by where the normal quantile stands for Student's t: (t/z)², 1 for rows."""
+    return (quantile(table, level) / stats.norm.ppf((1 + check_level(level)) / 2)) ** 2
+
+
 def weights_of(table: xr.Dataset, threshold: Any, lam: Any, burden: Any) -> dict[str, Any]:
     """What each cell adds to sNB: 1 − r(1 − λ), 1 − rλw, 1 − r and 1 for a TP, FP, FN and TN."""
     w = odds(threshold, table)

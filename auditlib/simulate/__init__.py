@@ -8,10 +8,14 @@ The model is binormal. A row of group g and site s has
 So at a threshold t, with c = Φ⁻¹(t), sensitivity is Φ(mean of positives − c) and specificity Φ(c − mean of negatives).
 A patient's rows share part of the noise (correlation ρ) and of the cause of the label (ρ_label); neither changes
 what is true of one row, only how much many rows tell. The score orders patients; it is not a calibrated risk.
+
+`RiskCohort` is another kind: people have covariates to fit models to, and a true risk that these determine.
 """
 
 from auditlib.simulate.cohort import Cohort, both
 from auditlib.simulate.parameters import Group, Site
+from auditlib.simulate.risk_groups import RiskGroup
+from auditlib.simulate.risks import RiskCohort
 from auditlib.simulate.stays import stays
 
-__all__ = ["Cohort", "Group", "Site", "both", "stays"]
+__all__ = ["Cohort", "Group", "RiskCohort", "RiskGroup", "Site", "both", "stays"]

@@ -30,6 +30,6 @@ def test_net_benefit_of_a_random_cohort(seed):
         theirs = dca(frame, "y", ["p"], thresholds=THRESHOLDS).set_index(["model", "threshold"])["net_benefit"]
     table = al.count(frame, label="y", score="p", by=[], thresholds=THRESHOLDS).at(THRESHOLDS)
     curve = al.decision_curve(table)
-    for ours, name in {"model": "p", "all": "all", "none": "none"}.items():
+    for ours, name in {"net_benefit": "p", "all": "all", "none": "none"}.items():
         assert abs(curve[ours].values - theirs[name].to_numpy()).max() <= 1e-12
     assert abs(al.net_benefit(table, table["threshold"]).values - theirs["p"].to_numpy()).max() <= 1e-12

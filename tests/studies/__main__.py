@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from tests.studies import band_coverage, bootstrap_oracle, few_patients, gap_coverage, spread_coverage
+from tests.studies import (
+    band_coverage,
+    bootstrap_oracle,
+    few_patients,
+    fieller_coverage,
+    gap_coverage,
+    optimism,
+    spread_coverage,
+)
 from tests.studies.tools import write
 
 STUDIES = {
@@ -13,6 +21,10 @@ STUDIES = {
     "spread_coverage": spread_coverage.run,
     "few_patients": few_patients.run,
     "gap_coverage": gap_coverage.run,
+    "optimism": optimism.run,
+    "optimism_boosting": optimism.run_boosting,
+    "optimism_sizes": optimism.run_sizes,
+    "fieller_coverage": fieller_coverage.run,
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import auditlib as al
-from tests.studies import band_coverage, gap_coverage, spread_coverage
+from tests.studies import band_coverage, fieller_coverage, gap_coverage, spread_coverage
 from tests.studies.tools import write
 
 LEAST = 0.93
@@ -83,6 +83,22 @@ def rows_of(patients: xr.Dataset) -> pd.DataFrame:
         parts.append(rows.assign(label=int(cell in ("tp", "fn")), score=0.5 if number < 2 else 0.1))
     frame = pd.concat(parts, ignore_index=True)
     return frame.assign(patient=frame["group"] + frame["patient"].astype(str))
+
+
+def test_fieller_sets_cover_where_the_denominator_is_near_zero() -> None:
+    """The ratio of net benefits and the tipping λ, with denominators 1, 2 and 4 standard errors from 0."""
+    for quantity in fieller_coverage.NAMES:
+        one, two, truth = fieller_coverage.sides(quantity, 2.0, 2_000)
+        top = two.benefit if quantity == "ratio" else one.prevalence - two.prevalence
+        bottom = one.benefit if quantity == "ratio" else one.benefit - two.benefit
+        assert top / bottom == pytest.approx(truth, rel=1e-9)
+    table = fieller_coverage.study(audits=2_000, people=(2_000,)).set_index(["quantity", "method", "distance"])
+    ours = table.xs("fieller", level="method")
+    assert ours["coverage"].between(0.93, 0.97).all()
+    assert (ours["undefined"] == 0).all()
+    ratio = ours.loc["ratio"]
+    assert ratio["outside"].add(ratio["all"])[2.0] == pytest.approx(0.48, abs=0.03)  # P(|Z + 2| < 1.96)
+    assert table.loc[("ratio", "delta", 1.0), "coverage"] < 0.85
 
 
 def test_a_table_is_written_whole_and_the_same_each_time(tmp_path: Path) -> None:

@@ -315,9 +315,11 @@ def test_decision_curve_flags_and_weighs_at_one_threshold():
             w, flagged = t / (1 - t), part["p"] >= t
             expected = ((part["y"] == 1) & flagged).mean() - w * ((part["y"] == 0) & flagged).mean()
             point = found.sel(sex=sex, threshold=t)
-            assert float(point.model) == pytest.approx(expected, abs=1e-12)
+            assert float(point.net_benefit) == pytest.approx(expected, abs=1e-12)
             assert float(point["all"]) == pytest.approx(part["y"].mean() - w * (1 - part["y"].mean()), abs=1e-12)
             assert float(point.none) == 0
+    two = al.count(frame.assign(q=1 - frame["p"]), label="y", score=["p", "q"], by="sex", thresholds=at).at(at)
+    np.testing.assert_allclose(al.decision_curve(two).net_benefit.sel(model="p"), found.net_benefit, atol=1e-15)
     with bad("runs over thresholds"):
         al.decision_curve(al.parse_confusion(TABLE))
 

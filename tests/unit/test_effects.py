@@ -13,7 +13,7 @@ from auditlib.benefit import fieller, words
 from tests.unit.test_benefit import CELLS, TABLE, bad
 from tests.unit.test_intervals import clustered
 
-PARTS = ("prevalence", "lam", "burden", "model")
+PARTS = ("prevalence", "effect", "burden", "performance")
 
 
 def random_tables(n, seed=0):
@@ -43,7 +43,7 @@ def snb(w, pi, lam, r, se, f):
 
 def by_orders(w, a, b):
     """Mean over the 24 orders of the change at each factor's turn."""
-    keys = {"prevalence": ("pi",), "lam": ("lam",), "burden": ("r",), "model": ("se", "f")}
+    keys = {"prevalence": ("pi",), "effect": ("lam",), "burden": ("r",), "performance": ("se", "f")}
     parts = dict.fromkeys(keys, 0.0)
     for order in permutations(keys):
         state = dict(b)
@@ -65,9 +65,9 @@ def by_closed_form(w, a, b):
     d = {key: a[key] - b[key] for key in a}
     return {
         "prevalence": d["pi"] * (-1 + s("lam", "se") + w * s("lam", "f")),
-        "lam": d["lam"] * (s("pi", "se") - w * s("rho", "f")),
+        "effect": d["lam"] * (s("pi", "se") - w * s("rho", "f")),
         "burden": 0.0,
-        "model": d["se"] * s("pi", "lam") - w * d["f"] * s("rho", "lam"),
+        "performance": d["se"] * s("pi", "lam") - w * d["f"] * s("rho", "lam"),
     }
 
 
@@ -113,9 +113,9 @@ def test_equal_sensitivity_and_fpr_give_a_model_part_of_nothing():
             group=["A", "B"],
         )
         found = al.decompose_gap(table, 0.2, {"A": 0.3, "B": 0.7}, "A", "B", {"A": 0.9, "B": 0.4})
-        assert float(found["model"]) == pytest.approx(0, abs=1e-16)
+        assert float(found["performance"]) == pytest.approx(0, abs=1e-16)
         none = al.decompose_gap(table, 0.2, 0.5, "A", "B")
-        assert float(none["lam"]) == 0
+        assert float(none["effect"]) == 0
         assert float(none["burden"]) == 0
         assert float(none["prevalence"]) == pytest.approx(float(none["total"]), abs=1e-14)
 
@@ -125,7 +125,7 @@ def test_split_of_the_published_kind_of_example():
     table = al.confusion(tp=[360, 180], fp=[940, 970], fn=[240, 120], tn=[8460, 8730], group=["A", "B"])
     found = 10_000 * al.decompose_gap(table, 0.15, 0.58, "A", "B")
     assert float(found["prevalence"]) == pytest.approx(-192.53, abs=0.005)
-    assert float(found["model"]) == pytest.approx(0, abs=1e-9)
+    assert float(found["performance"]) == pytest.approx(0, abs=1e-9)
     ru, pi = al.standardized_net_benefit(table, 0.15), al.prevalence(table)
     gap_pi, gap_ru = (float(al.gap(x, "A", "B")) for x in (pi, ru))
     tempting = -gap_pi * (1 - 0.58 * float(ru.mean())), 0.58 * gap_ru * float(pi.mean())
@@ -136,15 +136,24 @@ def test_split_of_the_published_kind_of_example():
 
 def test_split_of_replicates_and_of_a_group_without_events():
     counts = al.count(clustered(), label="y", score="p", by="sex", thresholds=[0.5])
+    single = al.decompose_gap(counts.at(0.5), 0.3, 0.5, "F", "M")
     again = counts.resample(50, strata="sex", seed=1).at(0.5)
     found = al.decompose_gap(again, 0.3, 0.5, "F", "M")
     np.testing.assert_allclose(sum(found[part] for part in PARTS), found["total"], atol=1e-12)
     none = al.decompose_gap(al.parse_confusion("A:0,5,45,0; B:20,10,60,10"), 0.2, 0.5, "A", "B")
-    assert np.isnan(none["model"])
+    assert np.isnan(none["performance"])
     assert np.isnan(none["prevalence"])
     assert float(none["total"]) == pytest.approx((1 - 0.5 * 0.025) - (0.7 + 0.5 * (0.2 - 0.025)))
     assert "cannot be split" in none.attrs["undefined"]
     assert "undefined" not in found.attrs
+    models = al.count(
+        clustered().assign(q=lambda t: 1 - t["p"]), label="y", score=["p", "q"], by="sex", thresholds=[0.5]
+    ).at(0.5)
+    grid = xr.DataArray([0.2, 0.5], {"lam": [0.2, 0.5]}, ["lam"])
+    both = al.decompose_gap(models, 0.3, grid, "F", "M")
+    np.testing.assert_allclose(both["performance"].sel(model="p", lam=0.5), single["performance"], atol=1e-15)
+    with bad("rename a grid"):
+        al.decompose_gap(models, 0.3, 0.5, "F", "M", grid.rename(lam="burden"))
     with bad("one threshold for both"):
         al.decompose_gap(
             al.parse_confusion(TABLE), xr.DataArray([0.1, 0.2, 0.3], {"group": list("ABC")}, ["group"]), 0.5, "A", "B"
@@ -183,6 +192,32 @@ def test_fieller_limits_are_where_the_gap_is_just_settled():
         nearest = min(abs(float(gap[name])) for name in ("low", "high"))
         if lam in ends:
             assert nearest == pytest.approx(0, abs=1e-12)
+
+
+def test_fieller_limits_of_patients_are_those_of_their_gap():
+    """With clusters too, where both use Student's t: few patients, so that it matters."""
+    frame = clustered(120, seed=4).assign(sex=lambda t: np.where(t["patient"] % 2 == 0, "F", "M"))
+    frame["y"] = np.where(
+        frame["sex"] == "F", frame["y"] | (frame["patient"] % 4 == 0), frame["y"] & (frame["p"] > 0.5)
+    )
+    frame["p"] = np.where((frame["sex"] == "F") & (frame["y"] == 1), 0.9, frame["p"])
+    table = al.count(frame, label="y", score="p", by="sex", thresholds=[0.5], cluster="patient").at(0.5)
+    found = al.tipping_lambda(table, 0.3, "F", "M")
+    inside = [lam for lam in np.linspace(0.001, 1, 400) if lam_open(table, lam)]
+    low, high, form = float(found.low), float(found.high), found.form.item()
+    assert form == "bounded"
+    assert 0 < len(inside) < 400
+    kept = {
+        "bounded": lambda x: low <= x <= high,
+        "outside": lambda x: x <= low or x >= high,
+        "all": lambda x: True,
+    }[form]
+    assert [lam for lam in np.linspace(0.001, 1, 400) if kept(lam)] == inside
+
+
+def lam_open(table, lam):
+    gap = al.benefit_interval(table, 0.3, lam, a="F", b="M")
+    return float(gap.low) <= 0 <= float(gap.high)
 
 
 def brute(top, bottom, v_top, v_bottom, cov, grid):

@@ -1,0 +1,195 @@
+"""Figures about λ show the numbers they are given, with their intervals and the forms of their sets."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.colors import to_hex
+
+import auditlib as al
+from auditlib.benefit import fieller
+from auditlib.plots import effects, style
+
+TABLE = al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+GRID = [0.2, 0.5, 0.8]
+LAM = xr.DataArray(GRID, {"lam": GRID}, ["lam"])
+FOUND = al.benefit_interval(TABLE, 0.15, LAM)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def labelled(ax, label):
+    return [line for line in ax.lines if line.get_label() == label]
+
+
+def over_plane(function, half=0.1, grid=GRID):
+    a, b = (xr.DataArray(grid, {name: grid}, [name]) for name in ("lam_a", "lam_b"))
+    value = function(a, b).transpose("lam_a", "lam_b")
+    return xr.Dataset({"estimate": value, "low": value - half, "high": value + half})
+
+
+def covered(ax, colour, x, y):
+    """Whether a filled region of that colour contains the point."""
+    for filled in ax.collections:
+        if len(filled.get_facecolor()) and to_hex(filled.get_facecolor()[0]) == colour:
+            paths = filled.get_paths()
+            if any(path.contains_point((x, y)) for path in paths if len(path.vertices)):
+                return True
+    return False
+
+
+def test_over_lambda_draws_estimates_and_bands_per_ten_thousand():
+    ax = effects.over_lambda(FOUND, "group")
+    for name, band in zip(("Women", "Men"), ax.collections, strict=True):
+        held = FOUND.sel(group=name)
+        (line,) = labelled(ax, name)
+        np.testing.assert_allclose(line.get_xdata(), GRID)
+        np.testing.assert_allclose(line.get_ydata(), 10_000 * held.estimate)
+        heights = band.get_paths()[0].vertices[:, 1]
+        assert heights.min() == pytest.approx(10_000 * float(held.low.min()))
+        assert heights.max() == pytest.approx(10_000 * float(held.high.max()))
+    assert not labelled(ax, "_zero")  # levels are far from 0
+    assert ax.get_xlabel() == "λ"
+
+
+def test_over_lambda_keeps_colours_and_marks_zero():
+    gap = al.benefit_interval(TABLE, 0.15, LAM, a="Women", b="Men").expand_dims(group=["Women"])
+    gap = gap.assign(estimate=gap.estimate - gap.estimate.sel(lam=0.5))
+    colours = style.group_colours(["Men", "Women"])
+    ax = effects.over_lambda(gap, "group", colours=colours)
+    (line,) = labelled(ax, "Women")
+    assert to_hex(line.get_color()) == style.GROUPS[1]
+    assert line.get_linestyle() == "--"  # the stroke goes with the colour
+    assert len(labelled(ax, "_zero")) == 1
+    with pytest.raises(al.AuditInputError, match="none for 'Women'"):
+        effects.over_lambda(gap, "group", colours={"Men": style.INK})
+
+
+def test_other_dims_are_refused():
+    with pytest.raises(al.AuditInputError, match="'group' and 'lam'"):
+        effects.over_lambda(FOUND.isel(lam=0), "group")
+    with pytest.raises(al.AuditInputError, match="low must lie over"):
+        effects.over_lambda(FOUND[["estimate"]], "group")
+    with pytest.raises(al.AuditInputError, match="lam_a"):
+        effects.plane(FOUND, a="x", b="y")
+    with pytest.raises(al.AuditInputError, match="'policy'"):
+        effects.two_lambdas(over_plane(lambda a, b: a - b), FOUND, a="x", b="y", lam_a=0.2, lam_b=0.2, limits=(0, 1))
+
+
+def test_readings_draw_each_reading_in_its_panel():
+    other = FOUND + 0.01
+    left, right = effects.readings(FOUND, other, "group").axes
+    for ax, found in ((left, FOUND), (right, other)):
+        np.testing.assert_allclose(labelled(ax, "Men")[0].get_ydata(), 10_000 * found.estimate.sel(group="Men"))
+    assert (left.get_title(), right.get_title()) == ("threshold held", "harm held")
+    assert right.get_ylabel() == ""
+
+
+def test_readings_at_one_lambda_show_both_series():
+    other = FOUND + 0.01
+    (ax,) = effects.readings_at(FOUND, other, "group", 0.81, (0, 10_000)).axes
+    for label, found in (("threshold held", FOUND), ("harm held", other)):
+        (dots,) = labelled(ax, label)
+        np.testing.assert_allclose(dots.get_xdata(), 10_000 * found.estimate.sel(lam=0.8))
+    ends = [bar.get_segments()[0][:, 0] for bar in ax.collections]
+    expected = [[10_000 * float(f[k].sel(lam=0.8)[0]) for k in ("low", "high")] for f in (FOUND, other)]
+    np.testing.assert_allclose(ends, expected)
+    assert ax.get_xlim() == (0, 10_000)
+
+
+def test_a_plane_is_coloured_where_the_interval_excludes_zero():
+    found = over_plane(lambda a, b: a - b)
+    ax = effects.plane(found, a="women", b="men", point=(0.58, 0.4))
+    above, below = style.GROUPS[:2]
+    assert covered(ax, above, 0.7, 0.3)
+    assert covered(ax, below, 0.3, 0.7)
+    assert not covered(ax, above, 0.5, 0.45)  # 0.05 apart, the half width is 0.1
+    assert not covered(ax, below, 0.5, 0.45)
+    assert not covered(ax, above, 0.5, 0.55)
+    (point,) = labelled(ax, "_point")
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.58, 0.4)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("λ, women", "λ, men")
+    assert [key.get_text() for key in ax.get_legend().get_texts()] == ["above 0", "below 0", "not settled"]
+
+
+def test_lam_a_runs_across_and_lam_b_up():
+    ax = effects.plane(over_plane(lambda a, b: a + 0 * b - 0.5), a="a", b="b")
+    assert covered(ax, style.GROUPS[0], 0.7, 0.3)
+    assert covered(ax, style.GROUPS[0], 0.7, 0.7)
+    assert covered(ax, style.GROUPS[1], 0.3, 0.7)
+
+
+def test_a_plane_with_one_answer_has_one_colour():
+    ax = effects.plane(over_plane(lambda a, b: a + b), a="a", b="b", legend=False)
+    assert covered(ax, style.GROUPS[0], 0.5, 0.5)
+    assert not covered(ax, style.GROUPS[1], 0.5, 0.5)
+    assert ax.get_legend() is None
+    unsettled = effects.plane(over_plane(lambda a, b: 0 * (a + b)), a="a", b="b")
+    assert not unsettled.collections
+
+
+def test_rays_have_the_slopes_of_the_limits_and_leave_the_axes_alone():
+    table = al.parse_confusion("A:300,400,8900,400; B:100,100,9300,500")
+    bound = al.lambda_ratio_bound(table, 0.15, "A", "B")
+    ax = effects.plane(over_plane(lambda a, b: a - b), a="A", b="B")
+    before = ax.get_xlim(), ax.get_ylim()
+    lines = labelled(effects.rays(bound, ax), "_ray")
+    slopes = [line.get_ydata()[1] / line.get_xdata()[1] for line in lines]
+    np.testing.assert_allclose(slopes, [1 / float(bound.low), 1 / float(bound.high)])
+    assert (ax.get_xlim(), ax.get_ylim()) == before
+    nothing = bound.assign(low=-np.inf, high=np.inf)
+    assert len(labelled(effects.rays(nothing, ax), "_ray")) == 2  # none more
+
+
+def test_sets_of_every_form():
+    values = {
+        "bounded": fieller(*map(xr.DataArray, (2.0, 4.0, 0.1, 0.1))),
+        "outside": fieller(*map(xr.DataArray, (2.0, 0.1, 0.1, 0.1))),
+        "all": fieller(*map(xr.DataArray, (0.1, 0.1, 0.1, 0.1))),
+        "undefined": fieller(*map(xr.DataArray, (0.0, 0.0, 0.0, 0.0))),
+    }
+    assert [str(found.form.item()) for found in values.values()] == list(values)
+    ax = effects.sets(values, limits=(-8, 8), label="ratio", reference=1)
+    bounded, outside = values["bounded"], values["outside"]
+    (bar,) = labelled(ax, "_bounded")
+    np.testing.assert_allclose(bar.get_xdata(), [float(bounded.low), float(bounded.high)])
+    low, high = labelled(ax, "_outside")
+    np.testing.assert_allclose(low.get_xdata(), [-8, float(outside.low)])
+    np.testing.assert_allclose(high.get_xdata(), [float(outside.high), 8])
+    (whole,) = labelled(ax, "_all")
+    np.testing.assert_allclose(whole.get_xdata(), [-8, 8])
+    assert not labelled(ax, "_undefined")
+    arrows = [(mark.get_xdata()[0], mark.get_ydata()[0], mark.get_marker()) for mark in labelled(ax, "_arrow")]
+    assert sorted(arrows) == [(-8, 1, "<"), (-8, 2, "<"), (8, 1, ">"), (8, 2, ">")]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(values)
+    dots = [dot.get_xdata()[0] for dot in labelled(ax, "_estimate")]
+    np.testing.assert_allclose(dots, [0.5, 1.0])  # 20 lies beyond the axis
+
+
+def test_a_piece_wholly_beyond_the_axis_is_not_drawn():
+    far = xr.Dataset({"estimate": np.nan, "low": -70.0, "high": 1.2, "form": "outside"})
+    ax = effects.sets({"far": far}, limits=(-0.5, 2.5), label="λ")
+    (piece,) = labelled(ax, "_outside")
+    np.testing.assert_allclose(piece.get_xdata(), [1.2, 2.5])
+    assert [mark.get_marker() for mark in labelled(ax, "_arrow")] == [">"]
+    assert not labelled(ax, "_estimate")
+    with pytest.raises(al.AuditInputError, match="no set"):
+        effects.sets({}, limits=(0, 1), label="λ")
+
+
+def test_two_lambdas_show_the_pair_in_both_panels():
+    one = over_plane(lambda a, b: a - b)
+    found = xr.concat([one, one + 0.05], "policy").assign_coords(policy=["none", "model"])
+    figure = effects.two_lambdas(found, one, a="women", b="men", lam_a=0.8, lam_b=0.2, limits=(-9000, 9000))
+    left, right = figure.axes
+    (bars,), (dots,) = left.collections, [line for line in left.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(dots.get_xdata(), [6000, 6500])
+    np.testing.assert_allclose([bar[:, 0] for bar in bars.get_segments()], [[5000, 7000], [5500, 7500]])
+    (point,) = labelled(right, "_point")
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.8, 0.2)
+    assert left.get_xlim() == (-9000, 9000)
+    assert [tick.get_text() for tick in left.get_yticklabels()] == ["none", "model"]
