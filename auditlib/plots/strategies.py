@@ -188,7 +188,7 @@ def sizes(table: pd.DataFrame, n: int, group: str) -> pd.DataFrame:
     >>> sizes(studies.study_table("optimism_sizes"), 2000, "D")["series"].tolist()[:3]
     ['apparent', 'corrected', 'true']
     """
-    at = table[(table["n"] == n) & (table["group"] == group)]
+    at = table[(table["n"] == n) & (table["group"] == group) & table["best"].notna()]  # not the differences
     if at.empty:
         known = f"n of {sorted(set(table['n']))} and group of {sorted(set(table['group']))}"
         raise AuditInputError(f"n = {n!r}, group = {group!r}: not in the table; there is {known}.")
@@ -218,7 +218,7 @@ def size_words(table: pd.DataFrame, n: int, group: str) -> str:
     --------
     >>> from auditlib import studies
     >>> size_words(studies.study_table("optimism_sizes"), 2000, "D")[:60]
-    '2,000 people, group D, sNB minus that of the true risk per 10'
+    '2,000 people, group D, sNB minus that of the true risk per 1'
     """
     told = []
     for strategy, rows in sizes(table, n, group).groupby("name", sort=False):
