@@ -171,8 +171,12 @@ def gap(values: xr.DataArray, a: str, b: str, dim: str | None = None) -> xr.Data
     -0.1003
     """
     dim = find_dim(values, a, b, dim)
-    levels = [str(level) for level in values[dim].values]
-    return values.isel({dim: levels.index(str(a))}, drop=True) - values.isel({dim: levels.index(str(b))}, drop=True)
+    return pick(values, dim, a) - pick(values, dim, b)
+
+
+def pick(values: Any, dim: str, level: str) -> Any:
+    """The part of ``values`` at a level that ``find_dim`` found, whatever the type of its name."""
+    return values.isel({dim: [str(name) for name in values[dim].values].index(str(level))}, drop=True)
 
 
 def find_dim(values: xr.DataArray | xr.Dataset, a: str, b: str, dim: str | None = None) -> str:

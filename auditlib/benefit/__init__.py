@@ -4,7 +4,8 @@ from auditlib.benefit.core import UNIT, net_benefit, standardized_net_benefit, s
 from auditlib.benefit.curves import decision_curve
 from auditlib.benefit.decompose import decompose_gap
 from auditlib.benefit.effects import lambda_ratio_bound, pooled_lambda, threshold_for, tipping_lambda
-from auditlib.benefit.frontier import capacity_frontier, judge, points_table
+from auditlib.benefit.frontier import capacity_frontier
+from auditlib.benefit.points import judge, points_table
 from auditlib.benefit.policies import treat
 from auditlib.benefit.summaries import mean_gap, worst_off
 from auditlib.benefit.uncertainty import benefit_interval, fieller, words

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from auditlib.benefit.values import given
-from auditlib.counts.cells import cell_of, total
+from auditlib.benefit.values import given, together
+from auditlib.counts.cells import cell_of, total, wide
 from auditlib.metrics import prevalence
 
 UNIT = 10_000  # people: results are shown as UNIT × sNB, "true negatives per 10,000"
@@ -16,8 +16,12 @@ ALL = ("tp", "fp", "fn", "tn")
 
 
 def bare(table: Any) -> Any:
-    """The table without the moments of its patients, which arithmetic would carry along."""
-    return table.drop_vars("unit_moments", errors="ignore") if isinstance(table, xr.Dataset) else table
+    """The table without the moments of its patients, which arithmetic would carry along, and without the one threshold
+    at which it was made, which would clash with a grid of thresholds."""
+    if not isinstance(table, xr.Dataset):
+        return table
+    alone = ["threshold"] if "threshold" in table.coords and "threshold" not in table.dims else []
+    return table.drop_vars(["unit_moments", *alone], errors="ignore")
 
 
 def odds(threshold: Any, table: Any) -> Any:
@@ -28,6 +32,11 @@ def odds(threshold: Any, table: Any) -> Any:
     """
     t = given("threshold", threshold, table)
     return t / (1 - t)
+
+
+def cells_of(table: Any) -> dict[str, Any]:
+    """The four cells as numbers wide enough for sums and products."""
+    return {cell: _cell(table, cell) for cell in ALL}
 
 
 def net_benefit(table: Any, threshold: Any) -> Any:
@@ -67,15 +76,16 @@ def net_benefit(table: Any, threshold: Any) -> Any:
 
 
 def _cell(table: Any, cell: str) -> Any:
-    values = cell_of(table, cell)
+    values = wide(cell_of(table, cell))
     return values if isinstance(values, xr.DataArray) else np.asarray(values, dtype=np.float64)
 
 
 def standardized_net_benefit(table: Any, threshold: Any) -> Any:
-    """Net benefit as a share of the largest there can be, NB/π (also called relative utility); NaN where π is 0.
+    """Net benefit as a share of the largest there can be, NB/π; NaN where π is 0.
 
-    It divides by the prevalence, not by the share flagged. It depends on the prevalence, so that a model with one
-    sensitivity and one false positive rate in two groups has two of them.
+    It divides by the prevalence, not by the share flagged, and counts from treating nobody. Relative utility (Baker et
+    al. 2009) counts from the better of treating nobody and everybody, and is smaller where π > t. NB/π depends on the
+    prevalence, so that a model with one sensitivity and one false positive rate in two groups has two of them.
 
     References
     ----------
@@ -88,8 +98,8 @@ def standardized_net_benefit(table: Any, threshold: Any) -> Any:
     """
     benefit, table = net_benefit(table, threshold), bare(table)
     events = _cell(table, "tp") + _cell(table, "fn")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return benefit * (total(table, ALL) / np.where(events > 0, events, np.nan))
+    events = events.where(events > 0) if isinstance(events, xr.DataArray) else np.where(events > 0, events, np.nan)
+    return benefit * (total(table, ALL) / events)
 
 
 def subgroup_net_benefit(table: Any, threshold: Any, lam: Any, burden: Any = 1.0) -> Any:
@@ -128,5 +138,5 @@ def subgroup_net_benefit(table: Any, threshold: Any, lam: Any, burden: Any = 1.0
     >>> round(float(subgroup_net_benefit(table, 0.2, 0.5)), 4)
     0.9275
     """
-    lam, burden = given("lam", lam, table), given("burden", burden, table)
-    return 1 - burden * (prevalence(bare(table)) - lam * net_benefit(table, threshold))
+    t, lam, burden = together(table, threshold=threshold, lam=lam, burden=burden)
+    return 1 - burden * (prevalence(bare(table)) - lam * net_benefit(table, t))

@@ -43,5 +43,7 @@ def decision_curve(table: xr.Dataset) -> xr.Dataset:
     """
     if not isinstance(table, xr.Dataset) or "threshold" not in table.dims or "threshold" not in table.coords:
         raise AuditInputError("a decision curve runs over thresholds: pass counts.at([…]) of several.")
+    if "all" in table.dims:
+        raise AuditInputError("a group dim named 'all' clashes with the curve of treating all; rename it.")
     curves = {"net_benefit": table, "all": treat(table, "all"), "none": treat(table, "none")}
     return xr.Dataset({name: net_benefit(held, table["threshold"]) for name, held in curves.items()})

@@ -9,9 +9,9 @@ from typing import Any
 import xarray as xr
 
 from auditlib.benefit.core import bare, odds, subgroup_net_benefit
-from auditlib.benefit.values import given
+from auditlib.benefit.values import together
 from auditlib.errors import AuditInputError
-from auditlib.metrics import false_positive_rate, find_dim, gap, prevalence, sensitivity
+from auditlib.metrics import false_positive_rate, find_dim, gap, pick, prevalence, sensitivity
 
 FACTORS = ("prevalence", "effect", "burden", "performance")
 
@@ -64,6 +64,7 @@ def decompose_gap(
     """
     dim = find_dim(table, a, b, dim)
     table = bare(table)
+    threshold, lam, burden = together(table, threshold=threshold, lam=lam, burden=burden)
     w = odds(threshold, table)
     if isinstance(w, xr.DataArray) and dim in w.dims:
         raise AuditInputError("the split takes one threshold for both groups, not one a group.")
@@ -91,14 +92,13 @@ def decompose_gap(
 
 def _facts(table: xr.Dataset, lam: Any, burden: Any, dim: str, level: str) -> dict[str, Any]:
     def side(values: Any) -> Any:
-        return (
-            values.sel({dim: level}, drop=True) if isinstance(values, xr.DataArray) and dim in values.dims else values
-        )
+        by_group = isinstance(values, xr.DataArray) and dim in values.dims
+        return pick(values, dim, level) if by_group else values
 
     return {
         "prevalence": side(prevalence(table)),
-        "effect": side(given("lam", lam, table)),
-        "burden": side(given("burden", burden, table)),
+        "effect": side(lam),
+        "burden": side(burden),
         "performance": (side(sensitivity(table)), side(false_positive_rate(table))),
     }
 

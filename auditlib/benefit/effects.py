@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from auditlib.benefit.core import ALL, bare, net_benefit, odds
 from auditlib.benefit.uncertainty import covariance, fieller, mean_of, widened
-from auditlib.benefit.values import given
+from auditlib.benefit.values import given, together
 from auditlib.counts.cells import total
 from auditlib.intervals.effective import check_independent, check_table
-from auditlib.metrics import check_dim, find_dim
+from auditlib.metrics import check_dim, find_dim, pick
 
 
 def tipping_lambda(
@@ -63,17 +64,18 @@ def tipping_lambda(
     """
     check_table(table)
     dim = find_dim(table, a, b, dim)
-    check_independent(dim)
-    w, r = odds(threshold, table), given("burden", burden, table)
+    check_independent(table, dim)
+    t, r = together(table, threshold=threshold, burden=burden)
+    w = odds(t, table)
     events, benefit = {"tp": r, "fn": r}, {"tp": r, "fp": -r * w}
 
     wide = widened(table, level)
 
     def apart(values: xr.DataArray) -> xr.DataArray:
-        return values.sel({dim: a}, drop=True) - values.sel({dim: b}, drop=True)
+        return pick(values, dim, a) - pick(values, dim, b)
 
     def added(values: xr.DataArray) -> xr.DataArray:
-        return values.sel({dim: a}, drop=True) + values.sel({dim: b}, drop=True)
+        return pick(values, dim, a) + pick(values, dim, b)
 
     found = fieller(
         apart(mean_of(table, events)),
@@ -132,18 +134,10 @@ def lambda_ratio_bound(
     """
     check_table(table)
     dim = find_dim(table, a, b, dim)
-    check_independent(dim)
+    check_independent(table, dim)
     benefit = {"tp": 1.0, "fp": -odds(threshold, table)}
     mean, variance = mean_of(table, benefit), widened(table, level) * covariance(table, benefit, benefit)
-    one, two = {dim: a}, {dim: b}
-    found = fieller(
-        mean.sel(two, drop=True),
-        mean.sel(one, drop=True),
-        variance.sel(two, drop=True),
-        variance.sel(one, drop=True),
-        0.0,
-        level,
-    )
+    found = fieller(pick(mean, dim, b), pick(mean, dim, a), pick(variance, dim, b), pick(variance, dim, a), 0.0, level)
     return found.assign(estimate=found["estimate"].where(found["estimate"] > 0))
 
 
@@ -166,10 +160,12 @@ def pooled_lambda(table: xr.Dataset, threshold: Any, lam: Any, dim: str) -> xr.D
     0.306
     """
     check_dim(table, dim)
-    lam, plain = given("lam", lam, table), bare(table)
-    benefit = total(plain, ALL) * net_benefit(plain, threshold).fillna(0.0)
+    t, lam = together(table, threshold=threshold, lam=lam)
+    plain = bare(table)
+    benefit = total(plain, ALL) * net_benefit(plain, t).fillna(0.0)
     pooled = benefit.sum(dim)
-    return (lam * benefit).sum(dim) / pooled.where(pooled != 0)
+    nothing = abs(pooled) <= 1e-12 * abs(benefit).sum(dim)  # what floating point leaves of an exact 0
+    return (lam * benefit).sum(dim) / pooled.where(~nothing)
 
 
 def threshold_for(
@@ -184,7 +180,7 @@ def threshold_for(
     ----------
     threshold : number in [0, 1)
         t, at the reference effect.
-    lam : number, mapping of group to number, or DataArray
+    lam : number, mapping (or Series) of group to number, or DataArray
         λ.
     reference : number in (0, 1]
         λ₀.
@@ -192,33 +188,34 @@ def threshold_for(
 
     Returns
     -------
-    As ``lam``: a number, a dict (of one burden for all groups), or a DataArray.
+    As ``lam``: a number, a dict, or a DataArray.
 
     Raises
     ------
     AuditInputError
-        For a value outside its range.
+        For a value outside its range, or groups of ``lam`` and ``burden`` that differ.
 
     Examples
     --------
     >>> round(threshold_for(0.15, 0.2, 0.58), 2)
     0.34
     """
-    if isinstance(lam, Mapping):
-        r = burden if isinstance(burden, Mapping) else dict.fromkeys(lam, burden)
-        given("burden", dict.fromkeys(r, 1.0) | dict(r), _levels(lam))
-        return {g: threshold_for(threshold, v, reference, r[g], reference_burden) for g, v in lam.items()}
+    given("threshold", threshold, {})
+    if isinstance(lam, Mapping | pd.Series):
+        return _by_group(threshold, lam, reference, burden, reference_burden)
     harm = odds(threshold, {}) * given("lam", reference, {}) * given("burden", reference_burden, {})
-    w = harm / (_ranged("lam", lam) * _ranged("burden", burden))
+    if isinstance(lam, xr.DataArray):  # over any dims: it is its own table
+        frame = xr.Dataset(coords={dim: lam[dim] for dim in lam.dims if dim in lam.coords})
+        lam, burden = together(frame, lam=lam, burden=burden)
+    else:
+        lam, burden = given("lam", lam, {}), given("burden", burden, {})
+    w = harm / (lam * burden)
     return w / (1 + w)
 
 
-def _levels(lam: Mapping[Any, Any]) -> xr.Dataset:
-    names = [str(name) for name in lam]
-    return xr.Dataset(coords={"group": names})
-
-
-def _ranged(name: str, value: Any) -> Any:
-    if isinstance(value, xr.DataArray):  # over any dims: there is no table to fit
-        return given(name, value, xr.Dataset(coords={d: value[d] for d in value.dims if d in value.coords}))
-    return given(name, value, {})
+def _by_group(threshold: float, lam: Any, reference: float, burden: Any, reference_burden: float) -> dict[Any, float]:
+    levels = xr.Dataset(coords={"group": [str(name) for name in lam.keys()]})  # noqa: SIM118 (a Series runs over values)
+    lams, burdens = (given(name, value, levels) for name, value in (("lam", lam), ("burden", burden)))
+    held = xr.broadcast(lams, xr.DataArray(burdens))
+    found = threshold_for(threshold, held[0], reference, held[1], reference_burden)
+    return dict(zip(lam.keys(), found.values.tolist(), strict=True))

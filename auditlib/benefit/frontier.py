@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from auditlib.benefit.core import ALL, odds, subgroup_net_benefit
+from auditlib.benefit.core import odds
+from auditlib.benefit.points import judge, over, points_table, valued
 from auditlib.benefit.values import given
 from auditlib.counts import Counts
-from auditlib.counts.cells import total
-from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
-from auditlib.metrics import prevalence, selection_rate
 
+__all__ = ["capacity_frontier", "judge", "points_table"]
 TOLERANCE = 1e-9  # patients' units: benefits closer than this are equal
 
 
@@ -103,83 +102,9 @@ def capacity_frontier(
         coords={"point": np.arange(len(first))},
         attrs={"level": str(level), "dim": dim, "capacity": cap, "people": people, "threshold": float(threshold)},
     )
-    values = _valued(points_table(held, points), points, threshold, lam, burden)
+    values = valued(points_table(held, points), points, threshold, lam, burden)
     points.attrs["lowest_untreated"] = str(_lowest(values["none"], dim).item())
     return points.assign(values[["overall", "snb_level", "snb"]]).assign(lowest=_lowest(values["snb"], dim))
-
-
-def points_table(counts: Counts, points: xr.Dataset) -> xr.Dataset:
-    """Confusion table over (replicate, ``dim``, point) of points of a frontier, on any people counted at its edges.
-
-    Every metric applies to it. To resample, cut ``counts`` to the thresholds of ``points`` first, as :func:`judge`
-    does. Raises AuditInputError if ``points`` come from elsewhere, or a threshold is no edge of ``counts``.
-
-    >>> from auditlib.studies import comparison_counts
-    >>> counts = comparison_counts("gap-cdc_diabetes-sex")
-    >>> points = capacity_frontier(counts, "Male", capacity=0.1, threshold=0.15, lam=0.58)
-    >>> bool((selection_rate(points_table(counts, points).sum("sex")) <= 0.1).all())
-    True
-    """
-    level, dim = _named(points)
-    held, edges = _over(counts, dim), _thresholds(points)
-    table = (held.as_rows() if held.clustered and not held.resampled else held).at(edges)
-    place = dict(zip([*edges, np.inf], range(len(edges) + 1), strict=True))
-    named, rest = ([place[t] for t in points[f"threshold_{side}"].values.tolist()] for side in ("level", "rest"))
-    where = np.array([named if name == level else rest for name in held.groups[dim]])
-    where = where[(np.newaxis,) * (table["tp"].ndim - 2)]
-    dims, data = [*table["tp"].dims[:-1], "point"], {}
-    for cell, missed in (("tp", "fn"), ("fp", "tn")):
-        flagged = table[cell].values
-        flagged = np.concatenate([flagged, np.zeros_like(flagged[..., :1])], axis=-1)  # at infinity: nobody
-        data[cell] = np.take_along_axis(flagged, where, axis=-1)
-        data[missed] = flagged[..., :1] + table[missed].values[..., :1] - data[cell]
-    coords = {dim: list(held.groups[dim]), "point": points["point"].values}
-    coords |= {"clustered_by": held.unit} if held.clustered else {}  # intervals of rows must not be had by mistake
-    return xr.Dataset({cell: (dims, data[cell]) for cell in ALL}, coords)
-
-
-def judge(
-    counts: Counts, points: xr.Dataset, threshold: float, lam: Any, burden: Any = 1.0, *,
-    replicates: int = 0, strata: Any = (), seed: Any = None,
-) -> xr.Dataset:  # fmt: skip
-    """What points of a frontier give on other people, counted at the same edges.
-
-    Points chosen and judged on the same people look better than they are: choose on one half, judge on the other. All
-    points share the replicates, so that differences between points are paired.
-
-    Parameters
-    ----------
-    counts : Counts
-        The people to judge on; one model, not resampled.
-    points : Dataset of :func:`capacity_frontier`, or some of its points
-    threshold, lam, burden, strata, seed
-        As for the frontier, and as in :meth:`auditlib.Counts.resample`.
-    replicates : int
-        Bootstrap samples of these people, for :func:`auditlib.interval`; 0 gives the estimate.
-
-    Returns
-    -------
-    Dataset over (replicate, point)
-        ``overall``, ``snb_level``, and over ``dim`` too ``snb`` and ``flagged`` (share); ``flagged_overall``; without
-        ``point`` the sNB when nobody is flagged, ``none`` and ``overall_none``. Errors are those of the frontier.
-
-    Examples
-    --------
-    >>> from auditlib.studies import comparison_counts
-    >>> counts = comparison_counts("gap-cdc_diabetes-sex")
-    >>> points = capacity_frontier(counts, "Male", capacity=0.1, threshold=0.15, lam=0.58)
-    >>> judge(counts, points, 0.15, 0.58, replicates=5, seed=1).overall.dims
-    ('replicate', 'point')
-    """
-    held = _over(counts, _named(points)[1]).cut(_thresholds(points))
-    if counts.resampled:
-        raise AuditInputError("judge() draws its own replicates: pass the unresampled counts and replicates=….")
-    if replicates != 0:
-        check_whole(replicates, "replicates")
-        held = held.resample(replicates, strata=strata, seed=seed)
-    table = points_table(held, points)
-    shares = {"flagged": selection_rate(table), "flagged_overall": selection_rate(table.sum(_named(points)[1]))}
-    return _valued(table, points, threshold, lam, burden).assign(shares)
 
 
 def check_capacity(capacity: object, people: int) -> int:
@@ -199,25 +124,20 @@ def check_capacity(capacity: object, people: int) -> int:
 def _checked(counts: Counts, level: object, dim: str | None) -> tuple[Counts, str]:
     """Counts over the one dim that has ``level``."""
     if not isinstance(counts, Counts) or counts.resampled:
-        raise AuditInputError("a frontier is found on unresampled Counts; judge(…, replicates=…) gives its intervals.")
+        raise AuditInputError(
+            "a frontier is found on Counts, not resampled; judge(…, replicates=…) gives its intervals."
+        )
     dims = counts.dims if dim is None else counts.dims[(at := counts.column(dim)) : at + 1]
     found = [name for name in dims if str(level) in counts.groups[name]]
     if len(found) != 1:
         known = "; ".join(f"{name}: {', '.join(levels)}" for name, levels in counts.groups.items()) or "no groups"
         why = f"is in {' and '.join(map(repr, found))}, so say dim=" if found else "is no level here"
         raise AuditInputError(f"level {level!r} {why}. There is {known}.")
-    held = _over(counts, found[0])
+    held = over(counts, found[0])
     own = held.lines.cells[held.lines.rows() > 0, 0] == held.groups[found[0]].index(str(level))
     if own.all() or not own.any():
         raise AuditInputError(f"level {level!r} has {'everybody' if own.any() else 'nobody'}: two sides are needed.")
     return held, found[0]
-
-
-def _over(counts: Counts, dim: str) -> Counts:
-    """Counts of one model over one dim."""
-    if counts.models:
-        raise AuditInputError(f"counts of several models ({', '.join(counts.models)}): count one score at a time.")
-    return counts if counts.dims == (dim,) else counts.by(dim)
 
 
 def _weights(counts: Counts, dim: str, threshold: Any, lam: Any, burden: Any) -> tuple[float, np.ndarray]:
@@ -226,20 +146,7 @@ def _weights(counts: Counts, dim: str, threshold: Any, lam: Any, burden: Any) ->
     weight, gain = odds(threshold, groups), groups * given("lam", lam, groups) * given("burden", burden, groups)
     if np.ndim(weight) or gain.dims != (dim,):
         raise AuditInputError("threshold must be one number; lam and burden one number, or one a group.")
-    return float(weight), gain.values
-
-
-def _named(points: xr.Dataset) -> tuple[str, str]:
-    """Level and dim of a frontier's points."""
-    if not {"level", "dim"} <= set(getattr(points, "attrs", {})) or "threshold_rest" not in points:
-        raise AuditInputError("points must be those of capacity_frontier(…), with their attributes level and dim.")
-    return points.attrs["level"], points.attrs["dim"]
-
-
-def _thresholds(points: xr.Dataset) -> list[float]:
-    """Finite thresholds of the points; 0 where there is none."""
-    values = np.concatenate([points["threshold_level"].values, points["threshold_rest"].values])
-    return sorted(set(values[np.isfinite(values)].tolist())) or [0.0]
+    return float(weight), gain.values / gain.values.max()  # only compared, in units of the group that gains most
 
 
 def _side(counts: Counts, rows: np.ndarray, mask: np.ndarray, gain: np.ndarray, weight: float, cap: int) -> _Side:
@@ -279,17 +186,6 @@ def _pairs(ours: _Side, rest: _Side, cap: int) -> tuple[np.ndarray, np.ndarray]:
     together = ours.benefit[first] + rest.benefit[partner]
     kept = len(first) - 1 - _records(together[::-1])[::-1]
     return first[kept], partner[kept]
-
-
-def _valued(table: xr.Dataset, points: xr.Dataset, threshold: Any, lam: Any, burden: Any) -> xr.Dataset:
-    """sNB of all, of the named group and of every group, flagged as in ``table`` and not at all."""
-    level, dim = _named(points)
-    people, one = total(table, ALL), table.isel(point=0, drop=True)
-    share = people / people.sum(dim)
-    snb = subgroup_net_benefit(table, threshold, lam, burden)
-    none = 1 - given("burden", burden, one) * prevalence(one)
-    found = {"overall": (share * snb).sum(dim), "snb_level": snb.sel({dim: level}, drop=True), "snb": snb}
-    return xr.Dataset(found | {"none": none, "overall_none": (share.isel(point=0, drop=True) * none).sum(dim)})
 
 
 def _lowest(snb: xr.DataArray, dim: str) -> xr.DataArray:

@@ -9,6 +9,17 @@ from auditlib.errors import AuditInputError
 from auditlib.metrics import check_dim
 
 
+def _levels(values: xr.DataArray, dim: str) -> list[str]:
+    """Names of the levels, each once."""
+    check_dim(values, dim)
+    if not isinstance(values, xr.DataArray):
+        raise AuditInputError("this takes one metric: a DataArray, not a Dataset of several.")
+    levels = [str(level) for level in values[dim].values] if dim in values.coords else []
+    if len(set(levels)) < values.sizes[dim]:
+        raise AuditInputError(f"{dim!r} needs a name for each of its levels, each its own.")
+    return levels
+
+
 def worst_off(values: xr.DataArray, dim: str) -> xr.Dataset:
     """The smallest value over a group dim, and whose it is: what maximin compares.
 
@@ -35,10 +46,10 @@ def worst_off(values: xr.DataArray, dim: str) -> xr.Dataset:
     >>> found.value.item(), found.level.item()
     (0.91, 'B')
     """
-    check_dim(values, dim)
+    levels = _levels(values, dim)
     known = values.notnull().all(dim)
     place = values.fillna(np.inf).argmin(dim)
-    names = xr.DataArray([str(level) for level in values[dim].values], dims=dim)
+    names = xr.DataArray(levels, dims=dim)
     level = names.isel({dim: place.reset_coords(drop=True)}).drop_vars(dim, errors="ignore")
     return xr.Dataset({"value": values.min(dim, skipna=False), "level": xr.where(known, level, "")})
 
@@ -61,8 +72,7 @@ def mean_gap(values: xr.DataArray, reference: str, dim: str) -> xr.DataArray:
     >>> round(mean_gap(values, "A", "group").item(), 3)
     -0.04
     """
-    check_dim(values, dim)
-    levels = [str(level) for level in values[dim].values]
+    levels = _levels(values, dim)
     if str(reference) not in levels:
         raise AuditInputError(f"{reference!r} is no level of {dim!r}; the levels are {', '.join(map(repr, levels))}.")
     place = levels.index(str(reference))

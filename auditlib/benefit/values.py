@@ -44,17 +44,39 @@ def given(name: str, value: Any, table: Any) -> Any:
     >>> given("lam", {"Men": 0.2, "Women": 0.4}, table).sel(group="Men").item()
     0.2
     """
-    if isinstance(value, pd.Series):
-        value = value.to_dict()
-    if isinstance(value, Mapping):
+    if isinstance(value, pd.Series | Mapping):
         value = _by_level(name, value, table)
     if isinstance(value, xr.DataArray):
         return _check(name, _fitted(name, value, table))
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+    if not _is_number(value):
         raise AuditInputError(
             f"{name} must be a number, a dict of one number a group, or a DataArray with named dims, not {value!r}."
         )
     return float(_check(name, np.float64(value)))
+
+
+def together(table: Any, **values: Any) -> list[Any]:
+    """Several of them, each checked, whose grids have the same coordinates: xarray would keep what they share only.
+
+    Raises
+    ------
+    AuditInputError
+        As ``given``, and for two grids of one name with different coordinates.
+
+    Examples
+    --------
+    >>> together({}, threshold=0.2, lam=0.5)
+    [0.2, 0.5]
+    """
+    checked = [given(name, value, table) for name, value in values.items()]
+    try:
+        xr.align(*(value for value in checked if isinstance(value, xr.DataArray)), join="exact", copy=False)
+    except ValueError:
+        raise AuditInputError(
+            f"{', '.join(values)} run over dims of one name with different coordinates (0.1·3 and 0.3 differ in the "
+            "last bit, too); make one array of coordinates and use it for all."
+        ) from None
+    return checked
 
 
 def _check(name: str, values: Any) -> Any:
@@ -81,11 +103,14 @@ def _levels(table: Any) -> dict[str, list[str]]:
     return {dim: [str(level) for level in table[dim].values] for dim in dims}
 
 
-def _by_level(name: str, value: Mapping[Any, Any], table: Any) -> xr.DataArray:
+def _by_level(name: str, value: Any, table: Any) -> xr.DataArray:
     levels = _levels(table)
-    keys = [str(key) for key in value]
+    keys = [str(key) for key in value.keys()]  # noqa: SIM118 (a Series runs over its values)
     if not levels:
-        raise AuditInputError(f"{name} names groups ({', '.join(keys)}), but the table has no named groups.")
+        raise AuditInputError(
+            f"{name} names groups ({', '.join(keys)}), but the table has no named groups: "
+            "it must be the Dataset of counts.at(…) or of confusion(…)."
+        )
     shared = {dim: len(set(names) & set(keys)) for dim, names in levels.items()}
     exact = [dim for dim, names in levels.items() if sorted(names) == sorted(keys)]
     if len(exact) > 1:
@@ -95,7 +120,8 @@ def _by_level(name: str, value: Mapping[Any, Any], table: Any) -> xr.DataArray:
         )
     dim = exact[0] if exact else max(shared, key=lambda d: shared[d])
     _same_levels(name, dim, keys, levels[dim])
-    numbers = dict(zip(keys, value.values(), strict=True))
+    held = value.to_numpy() if isinstance(value, pd.Series) else value.values()
+    numbers = dict(zip(keys, held, strict=True))
     bad = {key: number for key, number in numbers.items() if not _is_number(number)}
     if bad:
         raise AuditInputError(f"{name} must be one number a group, not {bad!r}.")
@@ -103,21 +129,22 @@ def _by_level(name: str, value: Mapping[Any, Any], table: Any) -> xr.DataArray:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 
 def _fitted(name: str, value: xr.DataArray, table: Any) -> xr.DataArray:
     """The array with the levels of the table, in its order: xarray would drop what does not match, in silence."""
     for dim in map(str, value.dims):
-        if not isinstance(table, xr.Dataset | xr.DataArray) or dim not in table.dims:
-            if not dim.startswith(GRIDS):
-                raise AuditInputError(
-                    f"{name} runs over {dim!r}, which is no dim of the table; name a grid of values lam…, burden… or "
-                    "threshold…, and a group as in the table."
-                )
-            continue
+        known = isinstance(table, xr.Dataset | xr.DataArray) and dim in table.dims
+        if not known and not dim.startswith(GRIDS):
+            raise AuditInputError(
+                f"{name} runs over {dim!r}, which is no dim of the table; name a grid of values lam…, burden… or "
+                "threshold…, and a group as in the table."
+            )
         if dim not in value.coords:
             raise AuditInputError(f"{name} has no coordinate for {dim!r}; give the level names.")
+        if not known:
+            continue
         held, wanted = value[dim].values, table[dim].values
         if len(held) == len(wanted) and (held == wanted).all():
             continue

@@ -17,14 +17,17 @@ MISSING_LEVEL = "missing"
 RESERVED = (
     "label", "bin", "threshold", "replicate", "model", "pattern", "units", "n",
     "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments", "clustered_by",
-    "estimate", "low", "high", "deff", "n_effective", "undefined", "c", "n_a", "n_b",
+    "estimate", "low", "high", "deff", "n_effective", "undefined", "c", "n_a", "n_b", "patients", "se", "form", "point",
+    "net_benefit", "none", "prevalence", "effect", "burden", "performance", "total", "value",
+    "overall", "overall_none", "snb", "snb_level", "flagged", "flagged_overall", "flagged_level", "flagged_rest",
+    "threshold_level", "threshold_rest", "unused", "lowest", "optimism", "apparent", "refits", "mc_error",
 )  # fmt: skip
 
 
 def check_name(name: str) -> None:
     """An error if ``name`` cannot name a group."""
     if name in RESERVED or name.startswith("bin."):
-        raise AuditInputError(f"{name!r} cannot name a group (reserved: {', '.join(RESERVED)}); rename the column.")
+        raise AuditInputError(f"{name!r} cannot name a group, because tables and results use it; rename the column.")
 
 
 def group_levels(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from auditlib.counts.edges import check_number
 from auditlib.counts.levels import check_name
 from auditlib.errors import AuditInputError
 
@@ -32,11 +33,11 @@ def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
         if isinstance(names, str) or np.ndim(names) != 1:
             raise AuditInputError(f"{dim}= must list the levels of that dim, not {names!r}.")
     shape = tuple(len(levels) for levels in dims.values())
-    levels = {dim: [str(level) for level in names] for dim, names in dims.items()}
+    levels = {dim: _levels(dim, names) for dim, names in dims.items()}
     cells: Mapping[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     data = {}
     for name, given in cells.items():
-        _check_labels(name, given, levels)
+        _check_labels(name, given, {dim: list(map(str, names)) for dim, names in levels.items()})
         values = _numbers(name, given)
         if values.shape != shape:
             raise AuditInputError(f"{name} has shape {values.shape}, but the dims {list(dims)} have {shape}.")
@@ -48,8 +49,13 @@ def confusion(*, tp: Any, fp: Any, fn: Any, tn: Any, **dims: Any) -> xr.Dataset:
         if dim not in ("replicate", "threshold", "model"):
             check_name(dim)
         if len(set(names)) < len(names):
-            raise AuditInputError(f"{dim!r} names a level twice: {', '.join(names)}.")
+            raise AuditInputError(f"{dim!r} names a level twice: {', '.join(map(str, names))}.")
     return xr.Dataset(data, coords=levels, attrs={"unit": "row"})
+
+
+def _levels(dim: str, names: Any) -> list[Any]:
+    """Names of a dim's levels: text, but numbers for thresholds."""
+    return [check_number(name) for name in names] if dim == "threshold" else [str(name) for name in names]
 
 
 def _numbers(name: str, given: Any) -> np.ndarray:

@@ -12,6 +12,9 @@ from auditlib.counts.confusions import CELLS
 from auditlib.errors import AuditInputError
 from auditlib.metrics import Metric, parts, sensitivity
 
+#: Dims whose levels hold the same patients.
+SHARED = ("model", "threshold", "point", "replicate")
+
 
 def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
     """A rate, its trials, and the trials it is worth once rows of one patient are seen to be alike.
@@ -58,12 +61,12 @@ def effective(table: Any, metric: Metric = sensitivity) -> xr.Dataset:
     return xr.Dataset({"estimate": p, "n": n, "deff": deff, "n_effective": n / deff, "patients": patients})
 
 
-def check_independent(dim: str) -> None:
-    """An error for the ``model`` dim: two models were counted on the same patients, and are not independent."""
-    if dim == "model":
+def check_independent(table: xr.Dataset, dim: str) -> None:
+    """An error unless ``dim`` is a group dim of the table: models, thresholds, points and replicates share patients."""
+    if dim in SHARED or dim not in table.dims:
         raise AuditInputError(
-            "models are judged on the same patients, which this interval would take for different ones: "
-            "use al.interval(al.gap(metric(counts.resample(…).at(…)), a, b, dim='model')), whose replicates are paired."
+            f"levels of {dim!r} are judged on the same patients, which this interval would take for different ones: "
+            f"al.interval(al.gap(metric(counts.resample(…).at(…)), a, b, dim={dim!r})) pairs them."
         )
 
 

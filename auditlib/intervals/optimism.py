@@ -60,7 +60,8 @@ def optimism_interval(
     Raises
     ------
     AuditInputError
-        Without a ``replicate`` dim, for unequal dims or groups, or when no pair is defined anywhere.
+        Without a ``replicate`` dim, for values that are no numbers (text, True and False), for unequal dims or groups,
+        or when no pair is defined anywhere.
 
     References
     ----------
@@ -107,8 +108,7 @@ def _check_pairs(apparent: xr.DataArray, refitted: xr.DataArray, original: xr.Da
     """An error unless the refits are paired with each other and lie over what the apparent performance lies over."""
     given = {"apparent": apparent, "refitted": refitted, "original": original}
     for name, values in given.items():
-        if not isinstance(values, xr.DataArray) or values.dtype.kind not in "iuf":
-            raise AuditInputError(f"{name}: a DataArray of numbers is needed, not {_kind(values)}.")
+        _check_numbers(name, values)
     if AXIS in apparent.dims:
         raise AuditInputError(f"apparent: one value of the fitted model is needed, but it has a {AXIS!r} dim.")
     for name in ("refitted", "original"):
@@ -123,6 +123,12 @@ def _check_pairs(apparent: xr.DataArray, refitted: xr.DataArray, original: xr.Da
         raise AuditInputError(
             f"refitted and original name their {AXIS}s differently: give one order of the same refits."
         )
+
+
+def _check_numbers(name: str, values: object) -> None:
+    if not isinstance(values, xr.DataArray) or values.dtype.kind not in "iuf":
+        held = f" that holds {values.dtype}" if isinstance(values, xr.DataArray) else ""
+        raise AuditInputError(f"{name}: a DataArray of numbers is needed, not {_kind(values)}{held}.")
 
 
 def _check_replicates(name: str, values: xr.DataArray, apparent: xr.DataArray) -> None:
@@ -143,6 +149,7 @@ def _check_replicates(name: str, values: xr.DataArray, apparent: xr.DataArray) -
 def _percentiles(apparent: xr.DataArray, spread: xr.DataArray, level: float) -> list[xr.DataArray]:
     """Limits of the replicated apparent performance."""
     _check_replicates("spread", spread, apparent)
+    _check_numbers("spread", spread)
     values = spread.transpose(AXIS, *apparent.dims).values.astype(np.float64)
     return [apparent.copy(data=limit) for limit in quantiles(values, [(1 - level) / 2, (1 + level) / 2])]
 

@@ -12,7 +12,7 @@ from auditlib.counts.table import MAX_BYTES
 from auditlib.errors import AuditInputError
 from auditlib.intervals.effective import check_independent, effective, limits
 from auditlib.intervals.replicates import check_level
-from auditlib.metrics import Metric, check_dim, find_dim, sensitivity
+from auditlib.metrics import Metric, check_dim, find_dim, pick, sensitivity
 
 
 def rate_interval(table: Any, metric: Metric = sensitivity, level: float = 0.95) -> xr.Dataset:
@@ -93,8 +93,8 @@ def gap_interval(
     """
     found = effective(table, metric)
     dim = find_dim(found.estimate, a, b, dim)
-    check_independent(dim)
-    one, two = found.sel({dim: a}, drop=True), found.sel({dim: b}, drop=True)
+    check_independent(table, dim)
+    one, two = pick(found, dim, a), pick(found, dim, b)
     low, high = _newcombe(one, two, stats.norm.ppf((1 + check_level(level)) / 2))
     return xr.Dataset({"estimate": one.estimate - two.estimate, "low": low, "high": high, "n_a": one.n, "n_b": two.n})
 
@@ -140,7 +140,7 @@ def spread_interval(table: Any, dim: str, *, metric: Metric = sensitivity, level
     """
     found = effective(table, metric)
     check_dim(found.estimate, dim)
-    check_independent(dim)
+    check_independent(table, dim)
     z = stats.norm.ppf((1 + check_level(level)) / 2)
     joint = stats.studentized_range.ppf(level, found.sizes[dim], np.inf) / np.sqrt(2)
     pairs = found.estimate.size * found.sizes[dim]

@@ -35,7 +35,7 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
     Raises
     ------
     AuditInputError
-        Without a ``replicate`` dim, or for a level outside (0, 1).
+        Without a ``replicate`` dim, for values that are no numbers (text, truth values), or a level outside (0, 1).
 
     References
     ----------
@@ -50,6 +50,8 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
     """
     if not isinstance(replicates, xr.DataArray) or "replicate" not in replicates.dims:
         raise AuditInputError("interval() takes a DataArray of replicates: a metric of counts.resample(…).at(…).")
+    if replicates.dtype.kind not in "iuf":
+        raise AuditInputError(f"interval(): the replicates must be numbers, but hold {replicates.dtype}.")
     tail = (1 - check_level(level)) / 2
     axis = replicates.get_axis_num("replicate")
     values = np.moveaxis(replicates.values.astype(np.float64), axis, 0)

@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from auditlib.errors import AuditInputError
 from auditlib.models.families import FAMILIES, MEMBERS, family, preprocessor
-from auditlib.models.splits import Fold, checked, folds
+from auditlib.models.splits import Fold, check_index, check_seed, checked, folds
 
 Floats = NDArray[np.float64]
 FOLDS = 5
@@ -88,7 +88,7 @@ def cross_fit(
         Patient of each training row; folds then keep patients whole.
     seed : int
     n_jobs : int
-        Processes.
+        Processes; −1 for one a core.
     progress : bool
         Whether to draw a bar.
 
@@ -96,7 +96,7 @@ def cross_fit(
     ------
     AuditInputError
         When a family is unknown, `label` or `cluster` do not fit the training rows or are too few for five folds,
-        or a predictor is absent, empty, infinite or of mixed types.
+        a predictor is absent, empty, infinite or of mixed types, or `seed` or `n_jobs` is no such number.
 
     Examples
     --------
@@ -107,6 +107,9 @@ def cross_fit(
     ({'logistic': 1.0, 'shallow_tree': 1.0}, [0.0, 0.0, 1.0, 1.0])
     """
     _check_predictors(train, test)
+    check_index("label", label, "train", train)
+    check_jobs(n_jobs)
+    check_seed(seed)
     y = _check(label, cluster, len(train), families)
     splits = folds(y, cluster=cluster, seed=seed)
     voting = MEMBERS if "soft_voting" in families else ()
@@ -118,6 +121,17 @@ def cross_fit(
     if voting:
         raw += [_vote(raw, k) for k in range(len(splits))]
     return _combine(raw, y, splits, families, test.index)
+
+
+def check_jobs(n_jobs: object) -> None:
+    """An error unless `n_jobs` is a number of processes: 1 or more, or −1 for one a core (−2 for one fewer, …).
+
+    Examples
+    --------
+    >>> check_jobs(-1)
+    """
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise AuditInputError(f"n_jobs = {n_jobs!r}: give a whole number of processes, or -1 for one a core.")
 
 
 def _check(label: ArrayLike, cluster: ArrayLike | None, rows: int, families: Sequence[str]) -> NDArray[np.int64]:

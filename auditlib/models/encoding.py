@@ -109,7 +109,7 @@ def grouped(group: ArrayLike | None, n: int, levels: Sequence[str] | None = None
     Raises
     ------
     AuditInputError
-        When groups are missing, or of another length, or not among `levels`.
+        When groups are missing, or of another length, or not among `levels`, or two of them are spelled alike.
 
     Examples
     --------
@@ -119,14 +119,27 @@ def grouped(group: ArrayLike | None, n: int, levels: Sequence[str] | None = None
     if group is None or np.shape(group) != (n,):
         said = "None" if group is None else f"of shape {np.shape(group)}"
         raise AuditInputError(f"group: one group a row is needed ({n}); it is {said}.")
-    found, names = pd.factorize(np.asarray(group, dtype=object), sort=False)
+    values = np.asarray(group, dtype=object)
+    found, names = pd.factorize(values, sort=False)
     if (found < 0).any():
         raise AuditInputError(f"group: missing in {int((found < 0).sum())} rows; name each row's group.")
     spelled = [str(name) for name in names]
+    if len(set(spelled)) < len(spelled) or len(_spellings(values, found)) > len(spelled):
+        raise AuditInputError(
+            "group: some names are equal or spelled alike, but of different types (such as 1 and '1', or 1 and True); "
+            "spell each group in one way, as text."
+        )
     known = tuple(sorted(set(spelled))) if levels is None else tuple(levels)
     if unknown := [name for name in spelled if name not in known]:
         raise AuditInputError(f"group: {unknown[:5]} were not in the fit; its groups are {', '.join(known)}.")
     return np.array([known.index(name) for name in spelled], dtype=np.intp)[found], known
+
+
+def _spellings(values: NDArray[Any], code: Indices) -> set[tuple[int, str]]:
+    """Each code with how it is spelled: pandas takes 1 and True as one. Only a mixture of types can do that."""
+    if len(set(map(type, values))) < 2:
+        return set()
+    return set(zip(code.tolist(), map(str, values), strict=True))
 
 
 def _prepared(X: pd.DataFrame) -> Any:

@@ -36,8 +36,8 @@ def split(
     Raises
     ------
     AuditInputError
-        When the label is not 0 or 1 in each row, `cluster` is missing in one or of another length, or there are too
-        few rows or patients to split.
+        When the label is not 0 or 1 in each row, `cluster` is missing in one or of another length or index, there are
+        too few rows or patients to split, or `seed` is no whole number.
 
     Examples
     --------
@@ -46,6 +46,7 @@ def split(
     (70, 30)
     """
     y, patient = checked(label, cluster)
+    check_seed(seed)
     positions = np.arange(len(y))
     with _explained():
         if patient is None:
@@ -70,6 +71,7 @@ def folds(label: ArrayLike, *, cluster: ArrayLike | None = None, n_splits: int =
     [20, 20, 20, 20, 20]
     """
     y, patient = checked(label, cluster)
+    check_seed(seed)
     with _explained():
         if patient is None:
             found = list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(y, y))
@@ -98,12 +100,39 @@ def checked(label: ArrayLike, cluster: ArrayLike | None) -> tuple[NDArray[np.int
         raise AuditInputError(f"label: {len(wrong)} rows hold neither 0 nor 1 but {wrong.unique()[:5].tolist()}.")
     if cluster is None:
         return y.astype(np.int64), None
+    check_index("cluster", cluster, "label", label)
     patient = np.asarray(cluster)
     if patient.shape != y.shape:
         raise AuditInputError(f"cluster: its shape is {patient.shape}, that of label {y.shape}; give one value a row.")
     if missing := int(pd.isna(patient).sum()):
         raise AuditInputError(f"cluster: missing in {missing} rows; name each row's patient.")
     return y.astype(np.int64), patient
+
+
+def check_index(name: str, given: object, other: str, held: object) -> None:
+    """An error where two pandas objects name their rows differently: they are put together by position.
+
+    Examples
+    --------
+    >>> check_index("y", pd.Series([0, 1]), "X", pd.DataFrame({"age": [40, 50]}))
+    """
+    both = isinstance(given, pd.Series | pd.DataFrame) and isinstance(held, pd.Series | pd.DataFrame)
+    if both and len(given) == len(held) and not given.index.equals(held.index):  # type: ignore[attr-defined, arg-type]
+        raise AuditInputError(
+            f"{name}: its index is not that of {other}; bring both into one order with .loc[], or pass "
+            f"{name}.to_numpy() if they are in one order already."
+        )
+
+
+def check_seed(seed: object) -> None:
+    """An error unless `seed` is a whole number that scikit-learn can take.
+
+    Examples
+    --------
+    >>> check_seed(42)
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise AuditInputError(f"seed = {seed!r}: give a whole number from 0 to {2**32 - 1:,}.")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from auditlib.errors import AuditInputError
 from auditlib.models.encoding import Encoder, Floats, encoder, grouped
 from auditlib.models.learners import LEARNERS, PENALTY, fit_rows, one_thread
-from auditlib.models.splits import Indices, checked
+from auditlib.models.splits import Indices, check_index, check_seed, checked
 
 STRATEGIES = ("NoSA", "SingleSA", "OneEach", "MultiSA")
 RIDGE = 1e-6  # of the propensity model, on the same scale: keeps it finite where a group can be told for certain
@@ -65,11 +66,13 @@ class Fitted:
         Raises
         ------
         AuditInputError
-            When the predictors are others, or a row's group was not among those of the fit.
+            When the predictors are others, a row's group was not among those of the fit, or a Series of groups has
+            another index than the predictors.
         """
         x = self._encoder.transform(X)
         if self.strategy == "NoSA":
             return self._run("", x)
+        check_index("group", group, "X", X)
         code = grouped(group, len(x), self.levels)[0]
         if self.strategy == "SingleSA":
             return self._run("", _with_indicators(x, code, len(self.levels)))
@@ -105,7 +108,8 @@ def propensity_weights(X: pd.DataFrame | ArrayLike, group: ArrayLike) -> pd.Data
     Raises
     ------
     AuditInputError
-        When there are fewer than two groups, or predictors or groups are missing or do not fit each other.
+        When there are fewer than two groups, or predictors or groups are missing or do not fit each other (a Series
+        of groups with another index than a DataFrame of predictors does not).
 
     References
     ----------
@@ -119,6 +123,7 @@ def propensity_weights(X: pd.DataFrame | ArrayLike, group: ArrayLike) -> pd.Data
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.33, 0.33, 0.33]
     """
     x = encoder(X).transform(X)
+    check_index("group", group, "X", X)
     code, levels = grouped(group, len(x))
     if len(levels) < 2:
         raise AuditInputError(f"group: weights need at least two groups; all rows are {levels[0]!r}.")
@@ -166,15 +171,18 @@ def fit_strategy(
         Predictors without the attribute. Numbers only (or an array) is the quick way; text goes through
         ``preprocessor``. A missing number becomes the median of the column in `X`.
     y : array-like of 0 and 1
+        Rows go by their position; a Series must have the index of `X`, where that is a DataFrame.
     group : array-like of str
-        Group of each row; not looked at by ``NoSA``.
+        Group of each row, as `y`; not looked at by ``NoSA``.
     weights : DataFrame, optional
         ``propensity_weights(X, group)`` for ``MultiSA``; computed when absent, which a bootstrap should not repeat.
+        One column a group, numbers from 0 to 1, and 1 for the row's own group; where `X` is a DataFrame, its index.
     rows : array-like of int, optional
         Positions to fit on, with repeats: a bootstrap sample or a fold. Levels, medians and weights stay those of `X`.
     seed : int
+        From 0 to 2³² − 1.
     penalty : float
-        Of the LASSO.
+        Of the LASSO, in (0, 1).
 
     Returns
     -------
@@ -184,7 +192,7 @@ def fit_strategy(
     Raises
     ------
     AuditInputError
-        When a name is unknown, or an argument is missing, of another length, or out of its range.
+        When a name is unknown, or an argument is missing, of another length or index, or out of its range.
 
     References
     ----------
@@ -200,8 +208,12 @@ def fit_strategy(
     """
     _named("strategy", strategy, STRATEGIES)
     _named("learner", learner, LEARNERS)
-    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 < penalty < 1:
+    check_seed(seed)
+    if isinstance(penalty, bool) or not isinstance(penalty, Real) or not 0 < penalty < 1:
         raise AuditInputError(f"penalty = {penalty!r}: give a number between 0 and 1.")
+    for name, given, other, held in (("y", y, "X", X), ("group", group, "X", X), ("y", y, "group", group)):
+        if strategy != "NoSA" or "group" not in (name, other):
+            check_index(name, given, other, held)
     prepared = encoder(X)
     x = prepared.transform(X)
     label = _label(y, len(x))
@@ -210,7 +222,7 @@ def fit_strategy(
     def fit(part: Floats, mask: NDArray[np.bool_] | None = None, weight: Floats | None = None) -> Any:
         used = _used(taken, mask)
         w = weight if weight is None else weight[used]
-        return fit_rows(learner, part[used], label[used], w, seed, penalty)
+        return fit_rows(learner, part[used], label[used], w, int(seed), float(penalty))
 
     if strategy == "NoSA":
         return Fitted(strategy, learner, (), prepared, {"": fit(x)})
@@ -220,8 +232,8 @@ def fit_strategy(
     elif strategy == "OneEach":
         models = {level: fit(x, mask=code == k) for k, level in enumerate(levels)}
     else:
-        table = propensity_weights(X, group) if weights is None else weights  # type: ignore[arg-type]
-        shares = _weights(table, len(x), levels)
+        table = propensity_weights(X, group) if weights is None else weights
+        shares = _weights(table, X, code, levels)
         models = {level: fit(x, weight=shares[:, k]) for k, level in enumerate(levels)}
     return Fitted(strategy, learner, levels, prepared, models)
 
@@ -257,12 +269,20 @@ def _rows(rows: ArrayLike, n: int) -> Indices:
     return taken.astype(np.intp)
 
 
-def _weights(weights: pd.DataFrame, n: int, levels: Sequence[str]) -> Floats:
-    if not isinstance(weights, pd.DataFrame) or set(weights.columns) != set(levels) or len(weights) != n:
+def _weights(weights: pd.DataFrame, X: object, code: Indices, levels: Sequence[str]) -> Floats:
+    """Weights by row and level: of these rows, numbers, and 1 for the own group."""
+    again = "give propensity_weights(X, group)"
+    known = isinstance(weights, pd.DataFrame) and set(weights.columns) == set(levels)
+    if not known or len(weights.columns) != len(levels) or len(weights) != len(code):
         raise AuditInputError(
-            f"weights: give propensity_weights(X, group), {n} rows and one column for each of {', '.join(levels)}."
+            f"weights: {again}, {len(code)} rows and one column for each of {', '.join(levels)}, each once."
         )
-    table = weights[list(levels)].to_numpy(float)
-    if not np.isfinite(table).all() or (table < 0).any():
-        raise AuditInputError("weights: some are negative, missing or infinite; give propensity_weights(X, group).")
+    check_index("weights", weights, "X", X)
+    if odd := [name for name in levels if getattr(weights[name].dtype, "kind", "O") not in "iuf"]:
+        raise AuditInputError(f"weights: {', '.join(odd)} hold no numbers; {again}.")
+    table = weights[list(levels)].to_numpy(float, na_value=np.nan)
+    if not ((table >= 0) & (table <= 1)).all():
+        raise AuditInputError(f"weights: some are negative, above 1 or missing; {again}.")
+    if wrong := int((abs(table[np.arange(len(code)), code] - 1) > 1e-9).sum()):
+        raise AuditInputError(f"weights: in {wrong} rows that of the row's own group is not 1; {again}.")
     return table

@@ -15,12 +15,12 @@ from matplotlib.ticker import MaxNLocator
 from auditlib.benefit.core import UNIT
 from auditlib.benefit.uncertainty import benefit_interval, weights_of
 from auditlib.errors import AuditInputError
-from auditlib.intervals.replicates import interval
-from auditlib.metrics import check_dim
-from auditlib.plots import gaps, style
+from auditlib.plots import checks, gaps, style
+from auditlib.plots.decisions import PER, curves, gain_table, gain_words, gains
+
+__all__ = ["CELLS", "PER", "curves", "gain_table", "gain_words", "gains", "levels", "splits", "weighed"]
 
 CELLS = {"tp": "true positive", "fp": "false positive", "fn": "false negative", "tn": "true negative"}
-PER = f"per {UNIT:,}"
 
 
 def weighed(table: xr.Dataset, threshold: float, lam: float, dim: str, burden: float = 1.0) -> Figure:
@@ -34,13 +34,13 @@ def weighed(table: xr.Dataset, threshold: float, lam: float, dim: str, burden: f
     table : confusion table over ``dim`` alone
         A group or a policy a level.
     threshold, lam, burden : numbers
-        As in ``subgroup_net_benefit``.
+        As in ``subgroup_net_benefit``, the same in every level.
     dim : str
 
     Raises
     ------
     AuditInputError
-        For other dims, and as ``benefit_interval``.
+        For other dims, a level without people, a threshold, λ or burden by group, and as ``benefit_interval``.
 
     Examples
     --------
@@ -49,9 +49,14 @@ def weighed(table: xr.Dataset, threshold: float, lam: float, dim: str, burden: f
     >>> weighed(table, 0.15, 0.58, "group").axes[0].get_title("left")
     'Women: 9,287 (9,157 to 9,417) of 10,000'
     """
-    style.check_over(table, dim, CELLS)
-    found = UNIT * benefit_interval(table, threshold, lam, burden)
+    checks.over(table, [dim], CELLS)
+    people = np.sum([table[cell].values for cell in CELLS], axis=0, dtype=float)
+    if empty := [str(level) for level in table[dim].values[~(people > 0)]]:
+        raise AuditInputError(f"{', '.join(empty)}: nobody is in this level of {dim!r}; leave it out.")
     worth = weights_of(table, threshold, lam, burden)
+    if any(np.ndim(value) for value in worth.values()):
+        raise AuditInputError("threshold, lam and burden must be one number each here; draw a figure a group.")
+    found = UNIT * benefit_interval(table, threshold, lam, burden)
     size = (style.WIDTH, 1.0 + 1.6 * table.sizes[dim])
     figure, axes = plt.subplots(table.sizes[dim], 1, sharex=True, sharey=True, figsize=size, squeeze=False)
     for k, ax in enumerate(axes[:, 0]):
@@ -88,7 +93,7 @@ def levels(
     Parameters
     ----------
     found : mapping of name to Dataset
-        ``estimate``, ``low``, ``high`` and ``n`` over ``dim`` alone, the same levels in each.
+        ``estimate``, ``low``, ``high`` and ``n`` over ``dim`` alone, of the same levels and people.
     dim : str
         The group dim.
     scale : float
@@ -97,7 +102,8 @@ def levels(
     Raises
     ------
     AuditInputError
-        For other dims, no series, or too many.
+        For other dims, no series or too many, levels that are not those of the first series, or another ``n`` than
+        there (or none).
 
     Examples
     --------
@@ -111,14 +117,19 @@ def levels(
         raise AuditInputError("levels: give at least one series of intervals.")
     colours = style.group_colours(found)
     for one in found.values():
-        style.check_over(one, dim, ("estimate", "low", "high", "n"))
-    first = next(iter(found.values()))
+        checks.over(one, [dim], ("estimate", "low", "high", "n"))
+    (start, first), *_ = found.items()
+    found = {name: checks.aligned(first, one, [dim], name, start) for name, one in found.items()}
+    for name, one in found.items():
+        if not np.array_equal(one["n"].values, first["n"].values):  # a missing n is no n
+            raise AuditInputError(
+                f"n of {name} is missing or not that of {start}; levels() shows policies on one group."
+            )
     names = [f"{style.plain(g)} (n = {int(n):,})" for g, n in zip(first[dim].values, first["n"].values, strict=True)]
     ax = ax or plt.subplots(figsize=(style.WIDTH, 1.3 + 0.15 * len(names) * (1 + len(found))))[1]
     step = 0.7 / max(len(found), 2)
     for k, (name, one) in enumerate(found.items()):
         place = len(names) - 1 - np.arange(len(names)) + step * ((len(found) - 1) / 2 - k)
-        one = one.sel({dim: first[dim]})
         ax.hlines(place, scale * one["low"], scale * one["high"], color=colours[name], lw=2.5)
         ax.plot(scale * one["estimate"], place, "osD^vP"[k], color=colours[name], ms=5.5, label=style.plain(name))
     ax.set_yticks(np.arange(len(names))[::-1], names)
@@ -129,60 +140,6 @@ def levels(
     if len(found) > 1:
         ax.legend(loc="lower center", bbox_to_anchor=(0.3, 1.0), ncols=3, handletextpad=0.3, columnspacing=1.2)
     return ax
-
-
-def curves(curve: xr.Dataset, replicates: xr.Dataset, dim: str, *, level: float = 0.95, low: float = -0.03) -> Figure:
-    """Decision curves, one panel a group: the model and treating everybody with pointwise bands, nobody at 0.
-
-    Parameters
-    ----------
-    curve, replicates : Datasets of ``decision_curve``
-        Of the table, and of its resampled counts; dims ``threshold``, ``dim`` and, for the latter, ``replicate``.
-    dim : str
-        The group dim.
-    low : float
-        Where the axis begins: treating everybody falls without end.
-
-    Raises
-    ------
-    AuditInputError
-        For an unknown dim or without replicates.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> frame = pd.DataFrame({"y": [1, 0] * 8, "risk": [0.9, 0.3, 0.3, 0.1] * 4, "sex": ["F", "M", "M", "F"] * 4})
-    >>> counts = al.count(frame, label="y", score="risk", by="sex")
-    >>> again = counts.resample(50, seed=1).at([0.2, 0.5])
-    >>> figure = curves(al.decision_curve(counts.at([0.2, 0.5])), al.decision_curve(again), "sex")
-    >>> [ax.get_title("left") for ax in figure.axes]
-    ['F', 'M']
-    """
-    check_dim(curve, dim)
-    groups, across = curve[dim].values, min(3, curve.sizes[dim])
-    down = -(-len(groups) // across)  # rounded up
-    size = (5.6, 0.9 + 1.75 * down)
-    figure, axes = plt.subplots(down, across, sharex=True, sharey=True, figsize=size, squeeze=False)
-    bands = {name: interval(replicates[name], level) for name in ("all", "net_benefit")}
-    x = curve["threshold"].values
-    for ax, group in zip(axes.flat, groups, strict=False):
-        ax.axhline(0, color=style.REFERENCE, lw=1.2, ls="--", label="nobody")
-        for name, colour in (("all", style.GROUPS[1]), ("net_benefit", style.GROUPS[0])):
-            limits = bands[name].sel({dim: group})
-            ax.fill_between(x, limits["low"], limits["high"], color=colour, alpha=0.25, lw=0)
-            shown = "everybody" if name == "all" else "by the model"
-            ax.plot(x, curve[name].sel({dim: group}), color=colour, lw=1.6, label=shown)
-        ax.set_title(style.plain(group), loc="left")
-    axes[0, 0].set(xlim=(0, x.max()), ylim=(low, 1.05 * float(bands["net_benefit"]["high"].max())))
-    for spare in axes.flat[len(groups) :]:
-        spare.remove()
-    for ax in axes.flat[len(groups) - across : len(groups)]:  # above an empty place, too
-        ax.tick_params(labelbottom=True)
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=3, title="treated:")
-    figure.supxlabel("Threshold t", size=12, color=style.INK)
-    figure.supylabel("Net benefit", size=12, color=style.INK)
-    return figure
 
 
 def splits(tables: Mapping[str, pd.DataFrame], *, label: str = f"Part of the gap, {PER}") -> Figure:
@@ -196,7 +153,7 @@ def splits(tables: Mapping[str, pd.DataFrame], *, label: str = f"Part of the gap
     Raises
     ------
     AuditInputError
-        Without a table, and as ``gaps.forest``.
+        Without a table, for one without these columns or a row, and as ``gaps.forest``.
 
     Examples
     --------
@@ -207,6 +164,8 @@ def splits(tables: Mapping[str, pd.DataFrame], *, label: str = f"Part of the gap
     """
     if not tables:
         raise AuditInputError("splits: give at least one table.")
+    for table in tables.values():
+        checks.columns(table, ("name", "series", "estimate", "low", "high"), "gaps.row")
     rows = max(table["name"].nunique() for table in tables.values())
     size = (style.WIDTH, 0.9 + len(tables) * (0.6 + 0.4 * rows))
     figure, axes = plt.subplots(len(tables), 1, sharex=True, figsize=size, squeeze=False)
@@ -220,79 +179,3 @@ def splits(tables: Mapping[str, pd.DataFrame], *, label: str = f"Part of the gap
     if len(names) > 1:
         figure.legend(handles, names, loc="outside upper center", ncols=len(names), handletextpad=0.3)
     return figure
-
-
-def gain_table(
-    curve: xr.Dataset, replicates: xr.Dataset, lam: float, dim: str, burden: float = 1.0, level: float = 0.95
-) -> pd.DataFrame:
-    """What the model adds to sNB at each threshold, over treating nobody and everybody: what ``gains`` draws.
-
-    The gain is r·λ·(NB of the model − NB of the other policy), per 10,000; intervals from paired replicates.
-    ``curve`` and ``replicates`` as in ``curves``, ``lam`` and ``burden`` numbers as in ``subgroup_net_benefit``.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> frame = pd.DataFrame({"y": [1, 0] * 8, "risk": [0.9, 0.3, 0.3, 0.1] * 4, "sex": ["F", "M", "M", "F"] * 4})
-    >>> counts = al.count(frame, label="y", score="risk", by="sex")
-    >>> again = al.decision_curve(counts.resample(50, seed=1).at([0.2, 0.5]))
-    >>> table = gain_table(al.decision_curve(counts.at([0.2, 0.5])), again, 0.58, "sex")
-    >>> len(table), table.columns.tolist()
-    (8, ['threshold', 'name', 'series', 'estimate', 'low', 'high'])
-    """
-    check_dim(curve, dim)
-    parts, columns = [], ["threshold", "name", "series", "estimate", "low", "high"]
-    for policy, series in (("none", "over treating nobody"), ("all", "over treating everybody")):
-        gain = UNIT * burden * lam * (curve["net_benefit"] - curve[policy])
-        limits = interval(UNIT * burden * lam * (replicates["net_benefit"] - replicates[policy]), level)
-        found = xr.Dataset({"estimate": gain, "low": limits["low"], "high": limits["high"]})
-        rows = found.reset_coords(drop=True).to_dataframe().reset_index().rename(columns={dim: "name"})
-        parts.append(rows.assign(series=series))
-    return pd.concat(parts, ignore_index=True)[columns]
-
-
-def gains(table: pd.DataFrame, threshold: float) -> Figure:
-    """The rows of ``gain_table`` at one threshold, on an axis that all thresholds share.
-
-    Raises
-    ------
-    AuditInputError
-        For a threshold that is not in the table.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"threshold": [0.1, 0.2], "name": "A", "series": "over treating nobody",
-    ...                       "estimate": [30.0, 10.0], "low": [20.0, -5.0], "high": [40.0, 25.0]})
-    >>> [float(limit) for limit in gains(table, 0.2).axes[0].get_xlim()]
-    [-8.0, 43.0]
-    """
-    rows = _at(table, threshold)
-    figure, ax = plt.subplots(figsize=(style.WIDTH, 1.4 + 0.5 * rows["name"].nunique()))
-    gaps.forest(rows, label=f"sNB gained {PER}", ax=ax)
-    low, high = min(table["low"].min(), 0), table["high"].max()
-    ax.set_xlim(np.floor(low - 0.06 * (high - low)), np.ceil(high + 0.06 * (high - low)))
-    return figure
-
-
-def gain_words(table: pd.DataFrame, threshold: float) -> str:
-    """The rows of ``gain_table`` at one threshold, in words.
-
-    >>> table = pd.DataFrame({"threshold": [0.2], "name": "A", "series": "over treating nobody",
-    ...                       "estimate": [10.0], "low": [-5.0], "high": [25.0]})
-    >>> gain_words(table, 0.2)
-    'Threshold 20%, sNB gained per 10,000. A over treating nobody: +10 (−5 to +25).'
-    """
-    columns = ["name", "series", "estimate", "low", "high"]
-    told = [
-        "{} {}: {} ({} to {})".format(name, series, *(f"{round(value):+,}".replace("-", "−") for value in values))
-        for name, series, *values in _at(table, threshold)[columns].values.tolist()
-    ]
-    return f"Threshold {threshold:.0%}, sNB gained {PER}. {'; '.join(told)}."
-
-
-def _at(table: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    rows = table[table["threshold"] == threshold]
-    if rows.empty:
-        known = ", ".join(f"{t:g}" for t in sorted(set(table["threshold"])))
-        raise AuditInputError(f"threshold {threshold!r} is not in the table; there is {known}.")
-    return rows

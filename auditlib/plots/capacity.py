@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 
 from auditlib.benefit.core import UNIT
 from auditlib.errors import AuditInputError
-from auditlib.plots import style
+from auditlib.plots import checks, style
 
 PER = f"per {UNIT:,}"
 LIMITS = [f"{value}{end}" for value in ("overall", "level") for end in ("", "_low", "_high")]
+SOURCE = "auditlib.studies.capacity"
 
 
 def frontier(
@@ -49,9 +50,9 @@ def frontier(
     """
     curves = curves or {}
     for found in judged.values():
-        _check(found, LIMITS)
+        checks.columns(found, LIMITS, SOURCE)
     for curve in curves.values():
-        _check(curve, ("overall", "level"))
+        checks.columns(curve, ("overall", "level"), SOURCE)
     if not judged:
         raise AuditInputError("frontier: give at least one series of judged points.")
     colours = style.group_colours(dict.fromkeys([*judged, *curves]))
@@ -82,14 +83,14 @@ def exchange(found: pd.DataFrame, x: pd.Series, *, label: str, group: str = "the
     ----------
     found : DataFrame of ``studies.capacity.gains(…, over=0)``
     x : Series
-        Where each point stands, such as the people of the group flagged.
+        Where each point stands, such as the people of the group flagged; of the same points, in the same order.
     label : str
         What ``x`` is.
 
     Raises
     ------
     AuditInputError
-        For missing columns.
+        For missing columns, or when ``x`` has other points, or something else than numbers.
 
     Examples
     --------
@@ -97,13 +98,18 @@ def exchange(found: pd.DataFrame, x: pd.Series, *, label: str, group: str = "the
     >>> [ax.get_ylabel() for ax in exchange(found, pd.Series([1, 2]), label="Flagged", group="low income").axes]
     ['Low income', 'Everybody']
     """
-    _check(found, LIMITS)
+    checks.columns(found, LIMITS, SOURCE)
+    where = np.asarray(x)
+    if where.shape != (len(found),) or where.dtype.kind not in "iuf" or not np.isfinite(where).all():
+        raise AuditInputError(f"x: one number a point is needed, {len(found)} in all; {label!r} has {_kind(where)}.")
+    if isinstance(x, pd.Series) and not x.index.equals(found.index):
+        raise AuditInputError("x: its index is not that of the points; bring it into their order with .loc[].")
     figure, axes = plt.subplots(2, 1, sharex=True, figsize=(style.WIDTH, 4.4))
     for ax, value, name, colour in zip(axes, ("level", "overall"), (group, "everybody"), style.GROUPS, strict=False):
         y = found[value]
         error = np.maximum([y - found[f"{value}_low"], found[f"{value}_high"] - y], 0)
         ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
-        ax.errorbar(np.asarray(x), y, error, fmt="o-", color=colour, ms=6, lw=1.2, elinewidth=1.6)
+        ax.errorbar(where, y, error, fmt="o-", color=colour, ms=6, lw=1.2, elinewidth=1.6)
         ax.set_ylabel(style.plain(name[:1].upper() + name[1:]))
     axes[0].set_title(f"Difference in sNB from the best overall, {PER}")
     axes[1].set_xlabel(label)
@@ -116,12 +122,12 @@ def optimism(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame of ``studies.capacity.optimism``
-        Bars are 95% Monte-Carlo limits of the mean.
+        Bars are 95% Monte-Carlo limits of the mean. Optimism is drawn as a share of what is kept.
 
     Raises
     ------
     AuditInputError
-        For missing columns, or more points than there are colours.
+        For missing columns, more points than there are colours, or where nothing is kept: there is no share of it.
 
     Examples
     --------
@@ -129,14 +135,19 @@ def optimism(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> optimism(pd.DataFrame(rows)).get_xlabel()
     'People chosen on'
     """
-    _check(table, ("size", "point", "kept", "optimism", "se"))
-    colours = style.group_colours(dict.fromkeys(table["point"]))
+    checks.columns(table, ("size", "point", "kept", "optimism", "se"), SOURCE)
+    if len(lost := table[~(table["kept"] > 0)]):
+        told = "; ".join(f"{row.point}, {row.size:,} people: {row.kept:.1f}" for row in lost.itertuples(index=False))
+        raise AuditInputError(
+            f"kept is not above 0, so that optimism is no share of it ({told}); leave these rows out."
+        )
+    style.group_colours(dict.fromkeys(table["point"]))  # no more than there are
     ax = ax or plt.subplots(figsize=(style.WIDTH, 3.4))[1]
     ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
     for k, (name, rows) in enumerate(table.groupby("point", sort=False)):
         share, error = (100 * rows[column] / rows["kept"] for column in ("optimism", "se"))
         x = rows["size"] * 1.04 ** (2 * k - 1)  # side by side
-        ax.errorbar(x, share, 1.96 * error, fmt="osD^"[k % 4] + "-", color=colours[str(name)], ms=6, lw=1.2,
+        ax.errorbar(x, share, 1.96 * error, fmt="osD^"[k % 4] + "-", color=style.GROUPS[k], ms=6, lw=1.2,
                     elinewidth=1.6, label=style.plain(name))  # fmt: skip
     ax.set_xscale("log")
     ax.set_xticks(sorted(set(table["size"])), [f"{size:,}" for size in sorted(set(table["size"]))])
@@ -149,12 +160,15 @@ def optimism(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def words(found: pd.DataFrame, group: str = "the group") -> str:
     """The two ends of a frontier with their intervals in words, for alt texts.
 
+    Raises AuditInputError for missing columns, and where an end or a limit is NaN.
+
     Examples
     --------
     >>> words(pd.DataFrame([[30, 28, 32, 70, 60, 80]], columns=LIMITS), "low income")
     'the best overall gains everybody 30.0 (28.0 to 32.0) and low income 70 (60 to 80) per 10,000'
     """
-    _check(found, LIMITS)
+    checks.columns(found, LIMITS, SOURCE)
+    checks.defined(found.iloc[[0, -1]], LIMITS)
     ends = [("the best overall gains", found.iloc[0]), (f"the best for {group}", found.iloc[-1])]
     said = []
     for name, row in ends[: min(len(found), 2)]:
@@ -168,9 +182,6 @@ def _limits(row: pd.Series, value: str, digits: int) -> str:
     return f"{estimate} ({low} to {high})"
 
 
-def _check(table: pd.DataFrame, columns: tuple[str, ...] | list[str]) -> None:
-    missing = [name for name in columns if name not in table]
-    if missing or not len(table):
-        raise AuditInputError(
-            f"the table of points lacks {', '.join(missing) or 'rows'}; see auditlib.studies.capacity."
-        )
+def _kind(values: np.ndarray) -> str:
+    kind = "numbers" if values.dtype.kind in "iuf" and np.isfinite(values).all() else "other things than numbers"
+    return f"shape {values.shape} and {kind}"

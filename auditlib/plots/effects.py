@@ -1,4 +1,4 @@
-"""What follows from another treatment effect λ: values over λ, planes of two λs, and sets that may be unbounded."""
+"""What follows from another treatment effect λ: values over λ, planes of two λs, and (from ``fieller``) sets."""
 
 from __future__ import annotations
 
@@ -14,24 +14,21 @@ from matplotlib.patches import Patch
 
 from auditlib.benefit import UNIT
 from auditlib.errors import AuditInputError
-from auditlib.plots import gaps, style
+from auditlib.plots import checks, gaps, style
+from auditlib.plots.fieller import rays, sets
+
+__all__ = ["over_lambda", "plane", "rays", "readings", "readings_at", "sets", "two_lambdas"]
 
 STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))  # beside the colours, for those who see none
 LIMITS = ("estimate", "low", "high")
 TICKS = [0.2, 0.5, 0.8]
 
 
-def _check(found: xr.Dataset, dims: Sequence[str]) -> None:
-    for name in LIMITS:
-        held = found[name].dims if name in found else "absent"
-        if set(held) != set(dims):
-            raise AuditInputError(f"{name} must lie over {' and '.join(map(repr, dims))} alone, but is {held}.")
-
-
 def _rows(found: xr.Dataset, dims: Sequence[str], **where: float) -> pd.DataFrame:
-    """Rows of a forest, per 10,000, at the place of the grid nearest to ``where``; the first dim gives the names."""
-    _check(found, dims)
-    held = UNIT * found[list(LIMITS)].sel(where, method="nearest").drop_vars(list(where))
+    """Rows of a forest, per 10,000, at the place ``where`` of the grid; the first dim gives the names."""
+    checks.over(found, dims, LIMITS)
+    at = {name: checks.on_grid(name, value, found[name]) for name, value in where.items()}
+    held = UNIT * found[list(LIMITS)].isel(at).reset_coords(drop=True)
     return held.to_dataframe().rename_axis("name").reset_index()
 
 
@@ -67,7 +64,7 @@ def over_lambda(
     >>> [line.get_label() for line in ax.lines]
     ['Women', 'Men']
     """
-    _check(found, (dim, "lam"))
+    checks.over(found, (dim, "lam"), LIMITS)
     ax = ax or plt.subplots()[1]
     names = [str(level) for level in found[dim].values]
     known = style.group_colours(names) if colours is None else dict(colours)
@@ -75,8 +72,8 @@ def over_lambda(
         raise AuditInputError(f"colours: none for {', '.join(map(repr, absent))}.")
     if found["estimate"].min() < 0 < found["estimate"].max():
         ax.axhline(0, color=style.REFERENCE, lw=1, ls="--", label="_zero")
-    for name in names:
-        held = UNIT * found[list(LIMITS)].sel({dim: name}, drop=True)
+    for k, name in enumerate(names):
+        held = UNIT * found[list(LIMITS)].isel({dim: k}, drop=True)
         stroke = STROKES[list(known).index(name) % len(STROKES)]
         ax.fill_between(held["lam"], held["low"], held["high"], color=known[name], alpha=0.2, lw=0)
         ax.plot(held["lam"], held["estimate"], color=known[name], ls=stroke, label=style.plain(name))
@@ -89,7 +86,8 @@ def over_lambda(
 def readings(fixed: xr.Dataset, moved: xr.Dataset, dim: str, **options: object) -> Figure:
     """Two readings of a changing λ side by side: the threshold held, and the harm of a false positive held.
 
-    ``fixed`` and ``moved`` are Datasets as for ``over_lambda``, which takes the ``options`` and raises what is wrong.
+    ``fixed`` and ``moved`` are Datasets of the same groups as for ``over_lambda``, which takes the ``options`` and
+    raises what is wrong.
 
     Examples
     --------
@@ -99,6 +97,7 @@ def readings(fixed: xr.Dataset, moved: xr.Dataset, dim: str, **options: object) 
     >>> [ax.get_title() for ax in readings(found, found, "group").axes]
     ['threshold held', 'harm held']
     """
+    moved = _same(fixed, moved, dim)
     figure, axes = plt.subplots(1, 2, sharey=True, figsize=(6.2, 3.9))
     for ax, found, title in zip(axes, (fixed, moved), ("threshold held", "harm held"), strict=True):
         over_lambda(found, dim, ax=ax, legend=False, **options)  # type: ignore[arg-type]
@@ -110,9 +109,10 @@ def readings(fixed: xr.Dataset, moved: xr.Dataset, dim: str, **options: object) 
 
 
 def readings_at(fixed: xr.Dataset, moved: xr.Dataset, dim: str, lam: float, limits: tuple[float, float]) -> Figure:
-    """Both readings at the λ nearest to ``lam``, as two series of a forest, per 10,000.
+    """Both readings at one λ of their grids, as two series of a forest, per 10,000.
 
-    Raises AuditInputError when either lies over other dims than ``dim`` and ``lam``.
+    Raises AuditInputError when either lies over other dims than ``dim`` and ``lam`` or lacks ``lam``, and for groups
+    that are not the same in both.
 
     Examples
     --------
@@ -122,12 +122,19 @@ def readings_at(fixed: xr.Dataset, moved: xr.Dataset, dim: str, lam: float, limi
     >>> readings_at(found, found, "group", 0.8, (9000, 10000)).axes[0].get_xlabel()
     'Gap in sNB per 10,000'
     """
+    both = {"threshold held": fixed, "harm held": _same(fixed, moved, dim)}
+    rows = [_rows(found, (dim, "lam"), lam=lam).assign(series=series) for series, found in both.items()]
     figure, ax = plt.subplots(figsize=(style.WIDTH, 3.4), layout="none")
     figure.subplots_adjust(left=0.22, right=0.97, bottom=0.16, top=0.86)
-    both = {"threshold held": fixed, "harm held": moved}
-    rows = [_rows(found, (dim, "lam"), lam=lam).assign(series=series) for series, found in both.items()]
     gaps.forest(pd.concat(rows, ignore_index=True), label="Gap in sNB per 10,000", ax=ax).set_xlim(*limits)
     return figure
+
+
+def _same(fixed: xr.Dataset, moved: xr.Dataset, dim: str) -> xr.Dataset:
+    """The second reading with the groups in the order of the first."""
+    for found in (fixed, moved):
+        checks.over(found, (dim, "lam"), LIMITS)
+    return checks.aligned(fixed, moved, [dim], "the reading with the harm held", "that with the threshold held")
 
 
 def plane(
@@ -143,7 +150,7 @@ def plane(
 ) -> Axes:
     """Where a conclusion holds when two groups have treatment effects of their own.
 
-        One colour where the interval lies above 0, another where it lies below, none where it contains 0. The line in
+    One colour where the interval lies above 0, another where it lies below, none where it contains 0. The line in
     ink is where the estimate is 0, the dotted diagonal where both groups have one λ.
 
     Parameters
@@ -160,7 +167,7 @@ def plane(
     Raises
     ------
     AuditInputError
-        When ``found`` lies over other dims.
+        When ``found`` lies over other dims, or has not at least two values of each λ, in rising order.
 
     Examples
     --------
@@ -170,9 +177,12 @@ def plane(
     >>> plane(found, a="women", b="men").get_xlabel()
     'λ, women'
     """
-    _check(found, ("lam_a", "lam_b"))
-    ax = ax or plt.subplots(figsize=(style.WIDTH, 4.3))[1]
+    checks.over(found, ("lam_a", "lam_b"), LIMITS)
     x, y = found["lam_a"].values, found["lam_b"].values
+    for name, values in (("lam_a", x), ("lam_b", y)):
+        if len(values) < 2 or not (np.diff(values) > 0).all():
+            raise AuditInputError(f"{name}: a plane needs at least two values of it, in rising order.")
+    ax = ax or plt.subplots(figsize=(style.WIDTH, 4.3))[1]
     estimate, low, high = (found[name].transpose("lam_b", "lam_a").values for name in LIMITS)
     for values, colour in ((low, style.GROUPS[0]), (-high, style.GROUPS[1])):
         if (values > 0).any():
@@ -192,93 +202,14 @@ def plane(
     return ax
 
 
-def rays(bound: xr.Dataset, ax: Axes) -> Axes:
-    """The limits of ``lambda_ratio_bound(table, t, a, b)`` on a plane with λ_a across and λ_b up: λ_b = λ_a/ρ.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> bound = al.lambda_ratio_bound(al.parse_confusion("A:300,400,8900,400; B:100,100,9300,500"), 0.15, "A", "B")
-    >>> ax = plt.subplots()[1]
-    >>> [round(float(line.get_ydata()[1] / line.get_xdata()[1]), 2) for line in rays(bound, ax).lines]
-    [3.79, 2.13]
-    """
-    limits = ax.get_xlim(), ax.get_ylim()
-    for value in (float(bound["low"]), float(bound["high"])):
-        if np.isfinite(value) and value > 0:
-            end = max(limits[0][1], value * limits[1][1])
-            ax.plot([0, end], [0, end / value], color=style.INK, lw=1, ls="--", label="_ray")
-    ax.set(xlim=limits[0], ylim=limits[1])
-    return ax
-
-
-def sets(
-    found: Mapping[str, xr.Dataset],
-    *,
-    limits: tuple[float, float],
-    label: str,
-    reference: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Fieller sets one below the other; a piece that goes on beyond the axis ends in an arrow.
-
-    Parameters
-    ----------
-    found : mapping of a name to a Dataset of ``tipping_lambda``, ``lambda_ratio_bound`` or ``fieller``
-    limits : (float, float)
-        The ends of the axis.
-    label : str
-    reference : float, optional
-        Where a dashed line stands.
-
-    Raises
-    ------
-    AuditInputError
-        Without any set.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> table = al.parse_confusion("A:300,400,8900,400; B:100,100,9300,500")
-    >>> ax = sets({"A, B": al.lambda_ratio_bound(table, 0.15, "A", "B")}, limits=(0, 2), label="λ_A/λ_B")
-    >>> ax.get_yticklabels()[0].get_text()
-    'A, B'
-    """
-    if not found:
-        raise AuditInputError("found: no set to draw; give a mapping of names to sets.")
-    ax = ax or plt.subplots(figsize=(style.WIDTH, 1.2 + 0.5 * len(found)))[1]
-    if reference is not None:
-        ax.axvline(reference, color=style.REFERENCE, lw=1, ls="--", label="_reference")
-    places = range(len(found))[::-1]
-    for place, one in zip(places, found.values(), strict=True):
-        low, high, form = float(one["low"]), float(one["high"]), str(one["form"].item())
-        outside, everything = [(-np.inf, low), (high, np.inf)], [(-np.inf, np.inf)]
-        pieces = {"bounded": [(low, high)], "outside": outside, "all": everything}.get(form, [])
-        for start, stop in pieces:
-            inside = max(start, limits[0]), min(stop, limits[1])
-            if inside[0] > inside[1]:
-                continue
-            ax.plot(inside, [place] * 2, color=style.GROUPS[0], lw=3, solid_capstyle="butt", label=f"_{form}")
-            for end, mark, beyond in ((inside[0], "<", start < limits[0]), (inside[1], ">", stop > limits[1])):
-                if beyond:
-                    ax.plot(end, place, mark, color=style.GROUPS[0], ms=9, clip_on=False, label="_arrow")
-        estimate = float(one["estimate"])
-        if limits[0] <= estimate <= limits[1]:
-            ax.plot(estimate, place, "o", color=style.GROUPS[0], ms=8, label="_estimate")
-    ax.set_yticks(list(places), [style.plain(name) for name in found])
-    ax.tick_params(axis="y", pad=9)
-    ax.set(xlim=limits, ylim=(-0.6, len(found) - 0.4), xlabel=label)
-    ax.grid(axis="y", visible=False)
-    return ax
-
-
 def two_lambdas(
     found: xr.Dataset, regions: xr.Dataset, *, a: str, b: str, lam_a: float, lam_b: float, limits: tuple[float, float]
 ) -> Figure:
     """Gaps of several policies at one pair of treatment effects, per 10,000, and where the pair lies in the plane.
 
     ``found`` has ``estimate``, ``low`` and ``high`` over ``policy``, ``lam_a`` and ``lam_b``, ``regions`` is as for
-    ``plane``; AuditInputError when either lies over other dims. ``limits`` are the ends of the axis of gaps.
+    ``plane``; AuditInputError when either lies over other dims, or the pair is not in the grid of ``found``. ``limits``
+    are the ends of the axis of gaps.
 
     Examples
     --------
@@ -289,9 +220,9 @@ def two_lambdas(
     >>> len(two_lambdas(one.expand_dims(policy=["model"]), one, a="women", b="men", **pair).axes)
     2
     """
+    rows = _rows(found, ("policy", "lam_a", "lam_b"), lam_a=lam_a, lam_b=lam_b)
     figure, (left, right) = plt.subplots(1, 2, width_ratios=[1.2, 1], figsize=(6.2, 3.2), layout="none")
     figure.subplots_adjust(left=0.2, right=0.98, bottom=0.19, top=0.95, wspace=0.4)  # many frames: no layout to solve
-    rows = _rows(found, ("policy", "lam_a", "lam_b"), lam_a=lam_a, lam_b=lam_b)
     gaps.forest(rows, label="per 10,000", ax=left).set_xlim(*limits)
     left.locator_params(axis="x", nbins=3)
     plane(regions, a=a, b=b, point=(lam_a, lam_b), legend=False, ax=right).set(xticks=TICKS, yticks=TICKS)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from auditlib.errors import AuditInputError
-from auditlib.plots import style
+from auditlib.plots import checks, style
 
 OUTCOMES = {"diabetes130": "readmission", "cdc_diabetes": "diabetes", "brfss2022_heart": "heart attack"}
 
@@ -58,7 +58,7 @@ def rates(found: xr.Dataset, dim: str, *, label: str = "Sensitivity", ax: Axes |
 
 
 def row(name: str, found: xr.Dataset, series: str = "") -> pd.DataFrame:
-    """One line of ``forest`` from the Dataset of an interval.
+    """One line of ``forest`` from the Dataset of an interval; AuditInputError when it has dims.
 
     Examples
     --------
@@ -66,12 +66,13 @@ def row(name: str, found: xr.Dataset, series: str = "") -> pd.DataFrame:
     >>> row("women − men", al.gap_interval(al.parse_confusion("W:8,1,9,2; M:9,1,9,1"), "W", "M")).columns.tolist()
     ['name', 'series', 'estimate', 'low', 'high']
     """
+    checks.single(found, ("estimate", "low", "high"), f"the interval of {name!r}")
     limits = {key: [float(found[key])] for key in ("estimate", "low", "high")}
     return pd.DataFrame({"name": [name], "series": [series], **limits})
 
 
 def words(found: xr.Dataset) -> str:
-    """An estimate with its interval in words, for alt texts and titles.
+    """An estimate with its interval in words, for alt texts and titles; AuditInputError when it has dims.
 
     Examples
     --------
@@ -79,6 +80,7 @@ def words(found: xr.Dataset) -> str:
     >>> words(al.gap_interval(al.parse_confusion("W:8,1,9,2; M:9,1,9,1"), "W", "M"))
     '−0.10, 95% interval −0.42 to +0.24'
     """
+    checks.single(found, ("estimate", "low", "high"), "the interval")
     estimate, low, high = (f"{float(found[key]):+.2f}".replace("-", "−") for key in ("estimate", "low", "high"))
     return f"{estimate}, 95% interval {low} to {high}"
 
@@ -105,7 +107,7 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     Raises
     ------
     AuditInputError
-        For more series than there are colours.
+        For missing columns or no row, or for more series than there are colours.
 
     Examples
     --------
@@ -113,6 +115,7 @@ def forest(table: pd.DataFrame, *, label: str = "Gap", ax: Axes | None = None) -
     >>> forest(table).get_yticklabels()[0].get_text()
     'sex'
     """
+    checks.columns(table, ("name", "estimate", "low", "high"), "gaps.row")
     names = list(dict.fromkeys(table["name"]))
     series = list(dict.fromkeys(table["series"])) if "series" in table else [""]
     colours = style.group_colours(series)

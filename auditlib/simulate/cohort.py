@@ -14,7 +14,7 @@ from scipy.special import expit, logit, ndtr, ndtri, owens_t
 
 from auditlib.errors import AuditInputError
 from auditlib.simulate import draws
-from auditlib.simulate.parameters import Group, Site, generator, need, whole
+from auditlib.simulate.parameters import LARGEST, Group, Site, generator, need, whole
 
 KINDS = {
     "groups": (Group, "{'A': Group(0.2)}"),
@@ -71,7 +71,7 @@ class Cohort:
                 raise AuditInputError(f"{name}: at least one is needed.")
         for size, weight in self.encounters.items():
             whole("encounters: rows of a patient", size)
-            need(f"encounters[{size}]", weight, 0, np.inf)
+            need(f"encounters[{size}]", weight, 0, LARGEST)
         need("rho", self.rho, 0, 1, closed=True)
         need("rho_label", self.rho_label, 0, 1, closed=True)
 

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy.special import ndtri
 
 from auditlib.errors import AuditInputError
 
+LARGEST = 1e6  # of shares and of what makes a linear predictor: larger numbers lose the digits that matter
 
-def need(name: str, value: float, low: float, high: float, *, closed: bool = False) -> None:
-    """Raise unless low < value < high (or ≤ at the lower end, when closed)."""
+
+def need(name: str, value: object, low: float, high: float, *, closed: bool = False, top: bool = False) -> None:
+    """Raise unless `value` is one number with low < value < high (≤ at the lower end when closed, at the upper if top).
+
+    >>> need("lam", 1.0, 0, 1, top=True)
+    """
     try:
-        fine = math.isfinite(value) and (low < value < high or (closed and value == low))
-    except (TypeError, ValueError, OverflowError):  # no number, several, or one too large
-        fine = False
-    if not fine:
-        bracket = "[" if closed else "("
-        raise AuditInputError(f"{name} = {value!r}: it must lie in {bracket}{low:g}, {high:g}).")
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number too large for a float
+        number = math.inf
+    inside = low < number < high or (closed and number == low) or (top and number == high)
+    if not (math.isfinite(number) and inside):
+        ends = f"{'[' if closed else '('}{low:g}, {high:g}{']' if top else ')'}"
+        said = " ".join(repr(value).split())
+        said = said if len(said) <= 80 else f"{said[:60]}…"
+        raise AuditInputError(f"{name} = {said}: it must lie in {ends}.")
 
 
 def whole(name: str, value: float) -> int:
     """`value` as an int, or an error unless it is a whole number from 1 to 2³¹ − 1."""
     need(name, value, 0, 2**31)
-    if value != int(value):
+    if value % 1:
         raise AuditInputError(f"{name} = {value!r}: it must be a whole number.")
     return int(value)
 
@@ -66,7 +75,7 @@ class Group:
         need("prevalence", self.prevalence, 0, 1)
         need("positive", self.positive, -np.inf, np.inf)
         need("negative", self.negative, -np.inf, np.inf)
-        need("share", self.share, 0, np.inf)
+        need("share", self.share, 0, LARGEST)
 
     @classmethod
     def at(
@@ -108,4 +117,4 @@ class Site:
     def __post_init__(self) -> None:
         need("prevalence_shift", self.prevalence_shift, -np.inf, np.inf)
         need("score_shift", self.score_shift, -np.inf, np.inf)
-        need("share", self.share, 0, np.inf)
+        need("share", self.share, 0, LARGEST)

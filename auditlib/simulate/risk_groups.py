@@ -13,11 +13,12 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, roots_legendre
 
 from auditlib.errors import AuditInputError
-from auditlib.simulate.parameters import need
+from auditlib.simulate.parameters import LARGEST, need
 
 Floats = NDArray[np.float64]
 
-TAIL, NODES = 10.0, 400  # of the normal law in standard deviations, and points of the quadrature over it
+TAIL, STEP = 10.0, 40.0  # where the normal law ends, in standard deviations, and a rise of the risk, in logits
+NODES = 400  # points of the quadrature over each piece
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,18 @@ class RiskGroup:
     Parameters
     ----------
     intercept : float
+        In (−10¹⁵, 10¹⁵).
     coefficients : sequence of float
-        One a covariate.
+        One a covariate, in (−10⁶, 10⁶).
     means : sequence of float
-        Mean of each covariate; all 0 unless given.
+        Mean of each covariate, in (−10⁶, 10⁶); all 0 unless given.
     share : float
-        Weight of the group in the cohort; weights need not add up to 1.
+        Weight of the group in the cohort, below 10⁶; weights need not add up to 1.
+
+    Raises
+    ------
+    AuditInputError
+        When a parameter lies outside its range; the message names it.
 
     Examples
     --------
@@ -46,8 +53,8 @@ class RiskGroup:
     share: float = 1.0
 
     def __post_init__(self) -> None:
-        need("intercept", self.intercept, -np.inf, np.inf)
-        need("share", self.share, 0, np.inf)
+        need("intercept", self.intercept, -1e15, 1e15)
+        need("share", self.share, 0, LARGEST)
         for name in ("coefficients", "means"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if not self.coefficients:
@@ -85,21 +92,33 @@ class RiskGroup:
         return self._mean(lambda risk: risk)
 
     def net_benefit(self, threshold: float) -> np.float64:
-        """Net benefit of flagging whose true risk is at least `threshold`: none is larger."""
+        """Net benefit of flagging whose true risk is at least `threshold`, in [0, 1): none is larger.
+
+        >>> RiskGroup(0.0, (1000.0,)).net_benefit(0.15).round(4).item()  # a risk of 0 or 1, and half of them have 1
+        0.4998
+        """
+        need("threshold", threshold, 0, 1, closed=True)
         w = threshold / (1 - threshold)
         return self._mean(lambda risk: risk - w * (1 - risk), cut=float(logit(threshold)) if threshold else -np.inf)
 
     def _mean(self, value: Callable[[Floats], Floats], shift: float = 0.0, cut: float = -np.inf) -> np.float64:
-        """E[value(π); logit π ≥ cut], with `shift` added to the intercept."""
+        """E[value(π); logit π ≥ cut], with `shift` added to the intercept.
+
+        The risk rises from 0 to 1 within ±40 logits of ½: steep slopes make that a small part of the normal law, so
+        quadrature goes piece by piece.
+        """
         centre, scale = self.predictor()
         centre += shift
         if scale == 0:
             return value(expit(np.array([centre])))[0] * (centre >= cut)
-        low = float(np.clip((cut - centre) / scale, -TAIL, TAIL))
+        low = np.clip((cut - centre) / scale, -TAIL, TAIL)
+        rise = (np.array([-STEP, 0.0, STEP]) - centre) / scale
+        ends = np.array([low, *np.clip(rise, low, TAIL), TAIL])[:, None]
         nodes, weights = _quadrature()
-        z = low + (nodes + 1) * (TAIL - low) / 2
+        half = np.diff(ends, axis=0) / 2
+        z = ends[:-1] + (nodes + 1) * half
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        return np.float64((weights * density * value(expit(centre + scale * z))).sum() * (TAIL - low) / 2)
+        return np.float64((half * weights * density * value(expit(centre + scale * z))).sum())
 
 
 @lru_cache(maxsize=1)
@@ -111,9 +130,11 @@ def _quadrature() -> tuple[Floats, Floats]:
 def _numbers(name: str, given: Any) -> tuple[float, ...]:
     """`given` as a tuple of finite floats."""
     try:
+        if isinstance(given, str) or any(isinstance(value, str | bool | np.bool_) for value in given):
+            raise TypeError
         values = tuple(float(value) for value in given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise AuditInputError(f"{name} = {given!r}: give a sequence of numbers, one a covariate.") from None
     for k, value in enumerate(values):
-        need(f"{name}[{k}]", value, -np.inf, np.inf)
+        need(f"{name}[{k}]", value, -LARGEST, LARGEST)
     return values

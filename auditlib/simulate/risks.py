@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -138,8 +139,9 @@ class RiskCohort:
         Parameters
         ----------
         rules : callable, or mapping of name to callable
-            Takes a DataFrame of group, x1, x2, … and returns a value a row: True or False for flagged or not, or risks,
-            which are flagged at `threshold` or above. Several are judged on the same people, over ``model``.
+            Takes a DataFrame of group, x1, x2, … and returns a value a row: True or False for flagged or not, or risks
+            as floats, which are flagged at `threshold` or above; whole numbers could mean either and are an error.
+            Several rules are judged on the same people, over ``model``.
         threshold : float
             t in [0, 1).
         lam, burden : float, or mapping of group to float
@@ -166,6 +168,8 @@ class RiskCohort:
         [0.94, 0.9, 0.85, 0.8, 0.91]
         """
         lams, burdens = self._settings(threshold, lam, burden)
+        if isinstance(rules, Mapping) and not rules:
+            raise AuditInputError("rules: at least one is needed.")
         each, rng = whole("n", n) // len(self.groups), generator(seed)
         if each < 2:
             raise AuditInputError(f"n = {n!r}: at least two people a group are needed.")
@@ -202,12 +206,13 @@ class RiskCohort:
         need("threshold", threshold, 0, 1, closed=True)
         found = []
         for name, value in zip(("lam", "burden"), given, strict=True):
+            if not isinstance(value, Mapping | Real):
+                raise AuditInputError(f"{name}: give a number or a dict of one number a group, not {_kind(value)}.")
             by = value if isinstance(value, Mapping) else dict.fromkeys(self.groups, value)
             if set(by) != set(self.groups):
                 raise AuditInputError(f"{name} names the groups {list(by)}, the cohort has {list(self.groups)}.")
             for group, each in by.items():
-                if each != 1:
-                    need(f"{name} of {group}" if isinstance(value, Mapping) else name, each, 0, 1)
+                need(f"{name} of {group}" if isinstance(value, Mapping) else name, each, 0, 1, top=True)
             found.append([float(by[group]) for group in self.groups])
         return found
 
@@ -222,6 +227,10 @@ class RiskCohort:
         return xr.DataArray([*errors, whole_], {"group": [*self.groups, OVERALL]}, dims="group")
 
 
+def _kind(value: object) -> str:
+    return f"a {type(value).__name__}" if np.ndim(value) else repr(value)  # type: ignore[arg-type]
+
+
 def _flags(name: str, rule: Any, people: pd.DataFrame, threshold: float) -> NDArray[np.bool_]:
     """Whom a rule flags."""
     if not callable(rule):
@@ -232,6 +241,10 @@ def _flags(name: str, rule: Any, people: pd.DataFrame, threshold: float) -> NDAr
     if said.shape != (len(people),) or said.dtype.kind not in "biuf":
         raise AuditInputError(
             f"{name}: one decision or risk a person is needed; it gave {said.dtype} of shape {said.shape}."
+        )
+    if said.dtype.kind in "iu":
+        raise AuditInputError(
+            f"{name}: it gave whole numbers ({said.dtype}); give True or False for flagged or not, or risks as floats."
         )
     if said.dtype.kind == "b":
         return said

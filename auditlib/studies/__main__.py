@@ -53,11 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m auditlib.studies", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of: {', '.join(TABLES)}")
     parser.add_argument("--refit", action="store_true", help="also those already there")
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: one a core)")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes, not 0 (default: -1, one a core)")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in TABLES]
     if unknown:
         parser.error(f"no study {', '.join(unknown)}; choose from {', '.join(TABLES)}")
+    if options.jobs == 0:
+        parser.error("--jobs 0: give a number of processes, or -1 for one a core")
     chosen = options.names or [name for name in TABLES if options.refit or not _path(name).exists()]
     if not chosen:
         print(f"All {len(TABLES)} tables are there; name some, or pass --refit, to make them again.")

@@ -32,6 +32,7 @@ from auditlib.datasets import counts_path
 from auditlib.errors import AuditInputError
 from auditlib.simulate.parameters import generator
 from auditlib.studies.gap import OPERATING
+from auditlib.studies.rows import enough
 
 DATASET = "brfss2022_heart"
 THRESHOLD, LAM = 0.15, 0.58  # t, and λ of lifestyle advice (Knowler 2002)
@@ -138,9 +139,11 @@ def diabetes_counts(*, seed: int = SEED, max_rows: int | None = None) -> Counts:
     ...     found = diabetes_counts(max_rows=5_000)
     ...     assert found.models == ("NoSA", "SingleSA")
     """
+    models.check_seed(seed)
     cohort = diabetes_cohort(max_rows, seed)
-    train, test = models.split(cohort.y, seed=seed)
-    risk = {name: predicted(name, "lasso", cohort, train, test, seed) for name in ("NoSA", "SingleSA")}
+    with enough(len(cohort.y), max_rows):
+        train, test = models.split(cohort.y, seed=seed)
+        risk = {name: predicted(name, "lasso", cohort, train, test, seed) for name in ("NoSA", "SingleSA")}
     thresholds = sorted({*OPERATING, THRESHOLD, *harm_thresholds()})
     return _counted(cohort, train, test, risk, thresholds, seed, max_rows, learner="lasso")
 
@@ -157,15 +160,17 @@ def diabetes_models_counts(*, seed: int = SEED, max_rows: int | None = None) -> 
     ...     found = diabetes_models_counts(max_rows=2_000)
     ...     assert len(found.models) == 8 and found.groups["half"] == ("choose", "judge")
     """
+    models.check_seed(seed)
     cohort = diabetes_cohort(max_rows, seed)
-    train, test = models.split(cohort.y, seed=seed)
-    weights = models.propensity_weights(cohort.matrix[train], cohort.group[train])
-    risk = {
-        f"{strategy} {learner}": predicted(strategy, learner, cohort, train, test, seed, weights)
-        for strategy in models.STRATEGIES
-        for learner in models.LEARNERS
-    }
-    judged = models.split(cohort.y[test], test=0.5, seed=seed)[1]
+    with enough(len(cohort.y), max_rows):
+        train, test = models.split(cohort.y, seed=seed)
+        judged = models.split(cohort.y[test], test=0.5, seed=seed)[1]
+        weights = models.propensity_weights(cohort.matrix[train], cohort.group[train])
+        risk = {
+            f"{strategy} {learner}": predicted(strategy, learner, cohort, train, test, seed, weights)
+            for strategy in models.STRATEGIES
+            for learner in models.LEARNERS
+        }
     half = pd.Categorical(np.where(np.isin(np.arange(len(test)), judged), "judge", "choose"), ordered=True)
     return _counted(cohort, train, test, risk, [THRESHOLD], seed, max_rows, half=half, learner=list(models.LEARNERS))
 

@@ -17,12 +17,16 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 import auditlib
 from auditlib import datasets, models
 from auditlib.benefit.core import UNIT
-from auditlib.benefit.frontier import capacity_frontier, check_capacity, judge
+from auditlib.benefit.frontier import capacity_frontier, judge
 from auditlib.counts import Counts, count
 from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
 from auditlib.intervals import interval
 from auditlib.simulate.parameters import generator
+from auditlib.studies.bookkeeping import as_published
+from auditlib.studies.rows import enough
+
+__all__ = ["as_published", "fitted", "gains", "heart_counts", "income_of", "optimism", "samples"]
 
 DATASET, OUTCOME, FAMILY = "cdc_diabetes", "HeartDiseaseorAttack", "l1_logistic"
 #: Household income a year in dollars, asked as 1 to 8, in five groups, lowest first.
@@ -74,8 +78,10 @@ def heart_counts(seed: int = 42, max_rows: int | None = None) -> Counts:
         check_whole(max_rows, "max_rows")
         rows = rows.iloc[np.sort(generator(seed).permutation(len(rows))[: int(max_rows)])]
     label = rows[OUTCOME].astype("int64")
-    fit, held = models.split(label, test=1 - FIT, seed=seed)
-    halves = [held[part] for part in models.split(label.iloc[held], test=0.5, seed=seed)]
+    models.check_seed(seed)
+    with enough(len(label), max_rows):
+        fit, held = models.split(label, test=1 - FIT, seed=seed)
+        halves = [held[part] for part in models.split(label.iloc[held], test=0.5, seed=seed)]
     place = np.concatenate(halves)
     model, risk = fitted(rows.iloc[fit], rows.iloc[place], seed)
     frame = pd.DataFrame(
@@ -130,7 +136,7 @@ def gains(
     counts, points, threshold, lam
         As ``judge`` takes them.
     over : int, optional
-        Place of the point to compare with; nobody treated where unsaid. Intervals are of the paired difference.
+        Place of the point to compare with, from 0; nobody treated where unsaid. Intervals are of the paired difference.
     replicates, seed
         Bootstrap samples of the people; 0 gives no limits.
 
@@ -139,6 +145,11 @@ def gains(
     DataFrame
         One row a point: ``overall`` and ``level`` with ``_low`` and ``_high`` (95% percentile limits), and ``flagged``,
         the people flagged of 10,000.
+
+    Raises
+    ------
+    AuditInputError
+        When ``over`` is no place of a point, and as ``judge``.
 
     Examples
     --------
@@ -150,14 +161,19 @@ def gains(
     [0.0, 136.3]
     """
     seen = judge(counts, points, threshold, lam)
+    places = seen.sizes["point"]
+    if over is not None and (
+        isinstance(over, bool) or not isinstance(over, int | np.integer) or not 0 <= over < places
+    ):
+        raise AuditInputError(f"over = {over!r}: give the place of a point, a whole number from 0 to {places - 1}.")
     found: dict[str, Any] = {"flagged": UNIT * seen["flagged_overall"].values}
-    again = judge(counts, points, threshold, lam, replicates=replicates, seed=seed) if replicates else None
+    again = judge(counts, points, threshold, lam, replicates=replicates, seed=seed) if replicates != 0 else None
     for name, value in (("overall", "overall"), ("level", "snb_level")):
         found[name] = UNIT * _above(seen, value, points, over).values
         if again is not None:
             limits = interval(UNIT * _above(again, value, points, over))
             found |= {f"{name}_low": limits.low.values, f"{name}_high": limits.high.values}
-    return pd.DataFrame(found, index=points["point"].values)
+    return pd.DataFrame(found, index=seen["point"].values)
 
 
 def _above(seen: xr.Dataset, value: str, points: xr.Dataset, over: int | None) -> xr.DataArray:
@@ -192,6 +208,11 @@ def optimism(
     nobody, of those for whom that end is best, ``promised`` and ``kept``; their difference, ``optimism``, and its
     standard error ``se`` over ``draws`` samples.
 
+    Raises
+    ------
+    AuditInputError
+        For less than two draws (they have no standard error), without sizes, and as ``samples`` and ``judge``.
+
     Examples
     --------
     >>> from auditlib.studies import benefit_counts
@@ -200,6 +221,13 @@ def optimism(
     >>> found["point"].tolist(), bool((found["optimism"] > 0).all())
     (['best overall', 'best for under 15k'], True)
     """
+    check_whole(draws, "draws")
+    if draws < 2:
+        raise AuditInputError("draws must be at least 2: one sample has no standard error.")
+    if isinstance(sizes, str) or np.ndim(sizes) != 1 or not len(sizes):
+        raise AuditInputError(f"sizes = {sizes!r}: give a list of numbers of people, such as [500, 2000].")
+    for size in sizes:
+        check_whole(size, "each of sizes")
     rows = []
     for size in sizes:
         found = []
@@ -214,52 +242,6 @@ def optimism(
             mean = {"promised": promised[k].mean(), "kept": kept[k].mean(), "optimism": lost.mean()}
             rows.append({"size": size, "point": name, **mean, "se": lost.std(ddof=1) / np.sqrt(draws)})
     return pd.DataFrame(rows)
-
-
-def as_published(counts: Counts, level: str, capacity: float, threshold: float, lam: float) -> xr.Dataset:
-    """The frontier by the book-keeping of the paper's public code, for comparison; not to be used.
-
-    There "the rest" is everybody: the named group counts twice against the capacity, and the benefit reported for all
-    is that of everybody flagged at the threshold of the rest.
-
-    Returns a Dataset over ``point``: ``threshold_level``, ``threshold_rest``, ``counted`` (against the capacity),
-    and ``overall`` and ``level``, the gains per 10,000 over treating nobody as reported; ``points_table`` takes it too.
-
-    References
-    ----------
-    Benitez-Aurioles J et al. Epidemiology 2026;37:386–396, public code ``FairSubgroupBenefit``.
-
-    Examples
-    --------
-    >>> from auditlib.studies import benefit_counts
-    >>> counts = benefit_counts("snb-heart-income").sel(half="choose")
-    >>> int(as_published(counts, "under 15k", 0.03, 0.10, 0.22)["counted"].max())
-    2283
-    """
-    ((dim, _),) = counts.groups.items()
-    cap, w = check_capacity(capacity, counts.n_rows), threshold / (1 - threshold)
-    edges = counts.edges.lower[::-1].tolist()
-    sides = []
-    for held in (counts.sel(**{dim: level}), counts.by()):
-        table = held.at(edges)
-        flagged, net = (table["tp"] + table["fp"]).values, (table["tp"] - w * table["fp"]).values
-        fits = flagged <= cap
-        sides.append((np.append(0, flagged[fits]), np.append(0.0, lam * net[fits] / held.n_rows)))
-    (first, own), (second, overall) = sides
-    best = np.maximum.accumulate(overall)
-    partner = np.searchsorted(best, best[np.searchsorted(second, cap - first, side="right") - 1])
-    order = np.lexsort((first, -best[partner], -own))  # the best for the group first: others must be better for all
-    reported = best[partner[order]]
-    kept = order[np.append(True, reported[1:] > np.maximum.accumulate(reported)[:-1])][::-1]
-    limits = np.append(np.inf, edges)
-    data = {
-        "threshold_level": limits[kept],
-        "threshold_rest": limits[partner[kept]],
-        "counted": first[kept] + second[partner[kept]],
-        "overall": UNIT * overall[partner[kept]],
-        "level": UNIT * own[kept],
-    }
-    return xr.Dataset({name: ("point", values) for name, values in data.items()}, attrs={"level": level, "dim": dim})
 
 
 def _facts(frame: pd.DataFrame, model: Pipeline, train: pd.Series, seed: int, max_rows: int | None) -> dict[str, Any]:

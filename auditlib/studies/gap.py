@@ -18,6 +18,7 @@ from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
 from auditlib.simulate.parameters import generator
 from auditlib.studies.comparisons import Cohort, Comparison, comparison_of
+from auditlib.studies.rows import enough
 
 # Patients' patterns multiply with the number of bins, so cohorts of patients are cut to these (and to τ).
 OPERATING = [k / 50 for k in range(1, 26)]
@@ -155,7 +156,9 @@ def gap_predictions(
     rows, group = compared(whole, comparison)
     label = (rows[cohort.outcome] == cohort.positive).astype("int64")
     patient = None if cohort.cluster is None else rows[cohort.cluster]
-    train, test = models.split(label, cluster=patient, seed=seed)
+    models.check_seed(seed)
+    with enough(len(rows), max_rows):
+        train, test = models.split(label, cluster=patient, seed=seed)
     x = predictors(rows, comparison)
     fit = models.cross_fit(
         x.iloc[train],

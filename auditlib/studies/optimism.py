@@ -63,7 +63,7 @@ def diabetes_optimism(
         A random part of the cohort, budget and held-out rows together.
     seed : int
     n_jobs : int
-        Processes; results do not depend on it.
+        Processes, −1 for one a core; results do not depend on it.
     progress : bool
 
     Returns
@@ -76,7 +76,8 @@ def diabetes_optimism(
     Raises
     ------
     AuditInputError
-        When the cohort is not at hand, or the budget leaves nobody to hold out or is too small to stratify.
+        When the cohort is not at hand, the budget leaves nobody to hold out or is too small to stratify or to fit every
+        race on, or ``seed`` or ``n_jobs`` is no such number.
 
     References
     ----------
@@ -84,9 +85,12 @@ def diabetes_optimism(
     """
     for name, value in (("budget", budget), ("refits", refits), ("boosted_refits", boosted_refits)):
         check_whole(value, name)
+    models.check_seed(seed)
+    models.check_jobs(n_jobs)
     cohort = diabetes_cohort(max_rows, seed)
     fit, held = sampled(cohort, budget, seed)
     inside, outside = part(cohort, fit), part(cohort, held)
+    enough(inside, seed)
     weights = models.propensity_weights(inside.matrix, inside.group)
     times = {"lasso": refits, "boosting": boosted_refits}
     jobs = [(pair, k) for pair in PAIRS for k in range(OWN, times[pair[1]] if pair in REFITTED else 0)]
@@ -106,8 +110,22 @@ def sampled(cohort: DiabetesCohort, budget: int, seed: int) -> tuple[Indices, In
     try:
         fit, held = train_test_split(np.arange(len(strata)), train_size=budget, random_state=seed, stratify=strata)
     except ValueError as error:
-        raise AuditInputError(f"budget = {budget}: no such sample of {len(strata):,} rows ({error}).") from error
+        raise AuditInputError(
+            f"budget = {budget}: no such sample of {len(strata):,} rows (all, or max_rows of them): {error}"
+        ) from error
     return np.sort(fit), np.sort(held)
+
+
+def enough(inside: DiabetesCohort, seed: int) -> None:
+    """Raise AuditInputError unless models can be fitted, and each race met in the fit rows of each fold."""
+    said = f"budget = {len(inside.y)}: too few rows to fit on; take more (and more of max_rows)."
+    try:
+        rests = [np.arange(len(inside.y)), *(rest for rest, _ in models.folds(inside.y, n_splits=FOLDS, seed=seed))]
+    except AuditInputError as error:
+        raise AuditInputError(f"{said} ({error})") from error
+    for race, name in enumerate(RACES.values()):
+        if not all((inside.race.codes[rest] == race).any() for rest in rests):
+            raise AuditInputError(f"{said} (In one of {FOLDS} folds nobody of the group {name} is left to fit on.)")
 
 
 def part(cohort: DiabetesCohort, rows: Indices) -> DiabetesCohort:

@@ -7,6 +7,7 @@ import argparse
 from tests.studies import (
     band_coverage,
     bootstrap_oracle,
+    capacity_optimism,
     few_patients,
     fieller_coverage,
     gap_coverage,
@@ -17,6 +18,7 @@ from tests.studies.tools import write
 
 STUDIES = {
     "bootstrap_oracle": bootstrap_oracle.run,
+    "capacity_optimism": capacity_optimism.run,
     "band_coverage": band_coverage.run,
     "spread_coverage": spread_coverage.run,
     "few_patients": few_patients.run,

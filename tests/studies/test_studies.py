@@ -10,7 +10,10 @@ import pytest
 import xarray as xr
 
 import auditlib as al
-from tests.studies import band_coverage, fieller_coverage, gap_coverage, spread_coverage
+from auditlib import datasets
+from auditlib.benefit.frontier import capacity_frontier, points_table
+from auditlib.studies.capacity import samples
+from tests.studies import band_coverage, capacity_optimism, fieller_coverage, gap_coverage, spread_coverage
 from tests.studies.tools import write
 
 LEAST = 0.93
@@ -99,6 +102,26 @@ def test_fieller_sets_cover_where_the_denominator_is_near_zero() -> None:
     ratio = ours.loc["ratio"]
     assert ratio["outside"].add(ratio["all"])[2.0] == pytest.approx(0.48, abs=0.03)  # P(|Z + 2| < 1.96)
     assert table.loc[("ratio", "delta", 1.0), "coverage"] < 0.85
+
+
+def test_frontiers_chosen_on_few_people_promise_more_than_they_keep() -> None:
+    """Forty samples of 250 and of 2,000: optimism falls, what is kept rises, and places are filled to the cap."""
+    table = capacity_optimism.study({250: 40, 2_000: 40}).set_index(["point", "size"])
+    for point in ("best overall", "best for under 15k"):
+        few, more = (table.loc[(point, size)] for size in (250, 2_000))
+        assert few["optimism"] == pytest.approx(few["promised"] - few["kept"])
+        assert few["optimism"] > 2.5 * few["se"]
+        assert few["optimism"] > 2 * more["optimism"]
+        error = np.hypot(few["kept_places_se"], more["kept_places_se"])
+        assert more["kept_places"] - few["kept_places"] > 2 * error  # what choosing on fewer costs, at one capacity
+    counts = al.Counts.read_csv(datasets.counts_path("snb-heart-income")).sel(half="choose")
+    (sample,) = samples(counts, 2_000, 1, seed=1)
+    ends = capacity_frontier(sample, "under 15k", 0.03, 0.10, 0.22).isel(point=[0, -1])
+    filled = capacity_optimism.in_proportion(counts, ends)
+    flagged = points_table(counts, filled)[["tp", "fp"]].to_dataarray().sum(["variable", "income"]).values
+    wanted = (ends["flagged_level"] + ends["flagged_rest"]).values / 60 * 2_283
+    assert (flagged <= wanted).all()
+    assert (flagged > wanted - 40).all()
 
 
 def test_a_table_is_written_whole_and_the_same_each_time(tmp_path: Path) -> None:

@@ -303,6 +303,96 @@ def test_models_are_not_independent_groups():
     assert al.benefit_interval(table, 0.2, 0.5, a="F", b="M").estimate.dims == ("model",)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint8])
+def test_narrow_integers_do_not_overflow(dtype):
+    numbers = np.array([100, 90]) if dtype != np.int32 else np.array([1_500_000_000, 1_400_000_000])
+    narrow = xr.Dataset({c: ("group", numbers.astype(dtype)) for c in CELLS}, {"group": ["A", "B"]})
+    wide = narrow.astype(np.float64)
+    for call in (
+        lambda t: al.benefit_interval(t, 0.2, 0.5).estimate,
+        lambda t: al.benefit_interval(t, 0.2, 0.5).n,
+        lambda t: al.standardized_net_benefit(t, 0.2),
+        lambda t: al.subgroup_net_benefit(t, 0.2, 0.5),
+        lambda t: al.subgroup_net_benefit(al.treat(t, "all"), 0.2, 0.5),
+        lambda t: al.lambda_ratio_bound(t, 0.2, "A", "B").low,
+    ):
+        np.testing.assert_allclose(call(narrow), call(wide), rtol=1e-12)
+
+
+def test_cells_of_unequal_dims_meet_by_name():
+    sizes = {"g": ["a", "b"], "h": ["c", "d"]}
+    table = xr.Dataset(
+        {
+            "tp": ("g", [10, 90]), "fn": ("g", [190, 10]),
+            "fp": (("g", "h"), [[1, 2], [3, 4]]), "tn": (("g", "h"), [[99, 98], [97, 96]]),
+        },
+        sizes,
+    )  # fmt: skip
+    found = al.standardized_net_benefit(table, 0.2)
+    np.testing.assert_allclose(found, [[9.75 / 200, 9.5 / 200], [89.25 / 100, 89 / 100]])
+
+
+def test_grids_of_one_name_must_agree():
+    table = al.parse_confusion(TABLE)
+    steps = [0.2, 0.3, 0.4, 0.5]
+    other = np.arange(0.2, 0.55, 0.1)  # 0.30000000000000004
+    lam = xr.DataArray(other, {"lam": other}, ["lam"])
+    threshold = xr.DataArray([al.threshold_for(0.15, v, 0.58) for v in steps], {"lam": steps}, ["lam"])
+    for call in (
+        lambda: al.subgroup_net_benefit(table, threshold, lam),
+        lambda: al.benefit_interval(table, threshold, lam),
+        lambda: al.decompose_gap(table, 0.2, lam, "A", "B", lam.assign_coords(lam=steps)),
+        lambda: al.pooled_lambda(table, threshold, lam, "group"),
+        lambda: al.tipping_lambda(table, threshold, "A", "B", lam),
+    ):
+        with bad("different coordinates"):
+            call()
+    same = al.subgroup_net_benefit(table, threshold, lam.assign_coords(lam=steps))
+    assert same.sizes == {"group": 3, "lam": 4}
+    with bad("no coordinate for 'lam'"):
+        al.subgroup_net_benefit(table, 0.2, xr.DataArray(steps, dims="lam"))
+
+
+def test_a_grid_of_thresholds_on_a_table_made_at_one():
+    table = al.count(clustered(), label="y", score="p", by="sex", thresholds=[0.5]).at(0.5)
+    grid = xr.DataArray([0.1, 0.5], {"threshold": [0.1, 0.5]}, ["threshold"])
+    found = al.net_benefit(table, grid)
+    np.testing.assert_allclose(found.sel(threshold=0.5), al.net_benefit(table, 0.5))
+
+
+def test_a_series_that_names_a_group_twice():
+    twice = pd.Series([0.2, 0.4, 0.9, 0.3], index=["A", "B", "B", "C"])
+    with bad("named twice"):
+        al.subgroup_net_benefit(al.parse_confusion(TABLE), 0.15, twice)
+
+
+def test_people_all_in_one_cell_give_no_limits():
+    table = al.parse_confusion("A:0,0,3,0; B:20,10,900,30")
+    found = al.benefit_interval(table, 0.15, 0.5)
+    assert float(found.estimate.sel(group="A")) == 1
+    assert np.isnan(found.low.sel(group="A"))
+    assert np.isfinite(found.low.sel(group="B"))
+    assert np.isnan(al.benefit_interval(table, 0.15, 0.5, a="A", b="B").high)
+
+
+def test_thresholds_and_points_share_their_patients():
+    table = al.count(clustered(), label="y", score="p", by="sex").at([0.3, 0.5])
+    grid = xr.DataArray([0.2, 0.5], {"lam": [0.2, 0.5]}, ["lam"])
+    with bad("same patients"):
+        al.benefit_interval(table, 0.3, 0.5, a=0.3, b=0.5)
+    with bad("same patients"):
+        al.gap_interval(table, 0.3, 0.5)
+    with bad("same patients|not levels"):
+        al.benefit_interval(table, 0.3, grid, a=0.2, b=0.5)
+
+
+def test_confusion_keeps_thresholds_as_numbers():
+    table = al.confusion(tp=[2, 1], fp=[1, 0], fn=[0, 1], tn=[1, 2], threshold=[0.2, 0.5])
+    assert al.decision_curve(table).net_benefit.values == pytest.approx([(2 - 0.25) / 4, 0.25])
+    with bad("threshold must be a number"):
+        al.confusion(tp=[2], fp=[1], fn=[0], tn=[1], threshold=["low"])
+
+
 # -- curves and summaries ----------------------------------------------------------------------------------------
 
 
@@ -331,6 +421,12 @@ def test_worst_off_and_mean_gap():
     assert np.isnan(found.value.values[1])
     assert found.level.values.tolist() == ["B", ""]
     np.testing.assert_allclose(al.mean_gap(values, "A", "group"), [(0.8 + 0.95) / 2 - 0.9, np.nan])
+    twice = values.assign_coords(group=["A", "B", "B"])
+    for call in (lambda: al.mean_gap(twice, "A", "group"), lambda: al.worst_off(twice, "group")):
+        with bad("each its own"):
+            call()
+    with bad("one metric"):
+        al.worst_off(values.to_dataset(name="x"), "group")
     with bad("no level of 'group'"):
         al.mean_gap(values, "D", "group")
     for call in (lambda: al.worst_off(values, "race"), lambda: al.mean_gap(values, "A", "race")):

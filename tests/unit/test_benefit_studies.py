@@ -7,6 +7,7 @@ import pytest
 import auditlib as al
 from auditlib import AuditInputError, datasets, models, studies
 from auditlib.studies import __main__, benefit, optimism
+from auditlib.studies.splits import split_study
 
 RACES = ("White", "Black", "Hispanic", "Other", "Multiracial")
 PREDICTORS = [
@@ -115,6 +116,15 @@ def test_a_part_that_is_none(survey, max_rows):
         studies.diabetes_counts(max_rows=max_rows)
 
 
+@pytest.mark.parametrize("make", [studies.diabetes_counts, studies.diabetes_models_counts])
+def test_few_rows_are_too_few(survey, make):
+    for max_rows in (3, 12):
+        with pytest.raises(AuditInputError, match=f"^max_rows = {max_rows}: {max_rows} people are too few to fit and"):
+            make(max_rows=max_rows)
+    with pytest.raises(AuditInputError, match="seed = -1"):
+        make(seed=-1, max_rows=12)
+
+
 def test_a_table_that_is_not_there():
     for name in ("snb-diabetes", "../secret", None):
         with pytest.raises(AuditInputError, match="choose one of snb-diabetes-race, snb-diabetes-race-models"):
@@ -181,6 +191,46 @@ def test_processes_do_not_change_the_optimism_study(quick):
 def test_a_budget_that_cannot_be(survey, budget):
     with pytest.raises(AuditInputError, match="budget"):
         studies.diabetes_optimism(budget)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"budget": 20, "max_rows": 40}, "budget = 20"),
+        ({"budget": 60}, r"budget = 60: too few rows to fit on; .* nobody of the group \w+ is left"),
+        ({"n_jobs": 0}, "n_jobs = 0: give a whole number of processes, or -1 for one a core"),
+        ({"n_jobs": 1.5}, "n_jobs = 1.5"),
+        ({"seed": -1}, "seed = -1: give a whole number from 0"),
+        ({"seed": "x"}, "seed = 'x'"),
+        ({"refits": 0}, "refits must be a whole number"),
+        ({"max_rows": 0}, "max_rows must be a whole number"),
+    ],
+)
+def test_an_optimism_study_that_cannot_be(survey, options, said):
+    survey.loc[survey.index % 5 > 0, "RaceEthnicityCategory"] = "White only, Non-Hispanic"
+    with pytest.raises(AuditInputError, match=said):
+        studies.diabetes_optimism(**{"budget": 1_000, "refits": 2, "boosted_refits": 1, **options})
+
+
+def test_few_rows_that_are_enough_leave_no_gap(quick):
+    """A budget with a handful of rows a race either says so or gives every line."""
+    found = studies.diabetes_optimism(150, 2, 1, max_rows=600)
+    assert set(found["race"]) == set(optimism.GROUPS)
+    assert found.loc[found["method"] != "corrected", ["estimate", "low", "high"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("ask", [["split_seeds", "--jobs", "0"], ["--jobs", "0"]])
+def test_no_process_is_no_way_to_run(ask, capsys):
+    with pytest.raises(SystemExit) as left:
+        __main__.main(ask)
+    assert left.value.code == 2
+    assert "--jobs 0: give a number of processes, or -1 for one a core" in capsys.readouterr().err
+
+
+def test_a_study_of_splits_wants_draws_and_processes():
+    for options, said in (({"n_jobs": 0}, "n_jobs = 0"), ({"draws": 0}, "draws must be a whole number of at least 1")):
+        with pytest.raises(AuditInputError, match=said):
+            split_study(**options)
 
 
 def test_main_writes_counts_and_studies_each_in_its_folder(survey, tmp_path, monkeypatch, capsys):

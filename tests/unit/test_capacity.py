@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import auditlib as al
-from auditlib import datasets
+from auditlib import datasets, studies
 from auditlib.benefit.frontier import capacity_frontier, judge, points_table
 from auditlib.studies import capacity
 
@@ -68,8 +69,13 @@ def test_part_of_the_cohort(survey):
     [
         ({"max_rows": 0}, "max_rows must be a whole number"),
         ({"max_rows": 2.5}, "max_rows must be a whole number"),
-        ({"max_rows": 3}, "label"),
-        ({"seed": "x"}, "seed"),
+        (
+            {"max_rows": 3},
+            "max_rows = 3: 3 people are too few to fit and judge a model on; take more",
+        ),
+        ({"seed": "x"}, "seed = 'x': give a whole number from 0"),
+        ({"seed": -1}, "seed = -1: give a whole number from 0"),
+        ({"seed": "x", "max_rows": 500}, "seed = 'x'"),
     ],
 )
 def test_what_cannot_be_split(survey, options, said):
@@ -152,6 +158,26 @@ def test_gains_are_over_nobody_treated_or_over_a_point(committed, ends):
     assert "overall_low" not in capacity.gains(held, ends, T, LAM, replicates=0)
 
 
+@pytest.mark.parametrize("over", [2, 999, -1, True, False, 0.0, "0"])
+def test_a_point_to_compare_with_that_is_none(committed, ends, over):
+    with pytest.raises(al.AuditInputError, match=f"over = {over!r}: give the place of a point, .* from 0 to 1"):
+        capacity.gains(committed.sel(half="judge"), ends, T, LAM, over=over, replicates=0)
+
+
+def test_gains_over_the_last_point_and_of_one_point(committed, ends):
+    held = committed.sel(half="judge")
+    over_last = capacity.gains(held, ends, T, LAM, over=np.int64(1), replicates=0)
+    over_first = capacity.gains(held, ends, T, LAM, over=0, replicates=0)
+    for who in ("overall", "level"):
+        assert over_last[who].to_numpy() == pytest.approx(over_first[who].to_numpy() - over_first[who].iloc[1])
+    both = capacity.gains(held, ends, T, LAM, replicates=0)
+    one = capacity.gains(held, ends.isel(point=1), T, LAM, replicates=0)
+    assert one.iloc[0].tolist() == pytest.approx(both.iloc[1].tolist())
+    for replicates in (None, -1, 2.5, True):
+        with pytest.raises(al.AuditInputError, match="replicates must be a whole number"):
+            capacity.gains(held, ends, T, LAM, replicates=replicates)
+
+
 def test_the_interval_of_a_gain_against_the_normal_one(committed, ends):
     """The gain is λ times a mean of independent values: 1 for a true, −w for a false positive, 0 else."""
     held = committed.sel(half="judge")
@@ -180,6 +206,57 @@ def test_few_people_promise_more_than_they_keep(committed):
     assert (few["optimism"] > 2 * few["se"]).all()
     assert few.loc["best overall", "optimism"] > 3 * many.loc["best overall", "optimism"]
     assert (few["kept"] < many["kept"]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"draws": 1}, "draws must be at least 2: one sample has no standard error"),
+        ({"draws": 0}, "draws must be a whole number"),
+        ({"draws": 2.5}, "draws must be a whole number"),
+        ({"sizes": []}, r"sizes = \[\]: give a list of numbers of people"),
+        ({"sizes": 500}, "sizes = 500: give a list"),
+        ({"sizes": "500"}, "sizes = '500': give a list"),
+        ({"sizes": [500, 0]}, "each of sizes must be a whole number of at least 1, not 0"),
+        ({"sizes": [500, True]}, "each of sizes must be a whole number of at least 1, not True"),
+        ({"lam": 22}, "lam must be above 0 and at most 1"),
+    ],
+)
+def test_samples_that_cannot_be_drawn(committed, options, said):
+    given = {"level": LEVEL, "capacity": 0.03, "threshold": T, "lam": LAM, "sizes": [400], "draws": 2, **options}
+    with pytest.raises(al.AuditInputError, match=said):
+        capacity.optimism(committed.sel(half="choose"), **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"lam": 3}, "lam must be above 0 and at most 1"),
+        ({"lam": {"under 15k": 0.2}}, "lam names groups"),
+        ({"lam": xr.DataArray([0.2, 0.3], {"lam": [0.2, 0.3]}, ["lam"])}, "one number each"),
+        ({"threshold": 1}, "threshold must be at least 0 and below 1"),
+        ({"threshold": True}, "threshold must be a number"),
+        ({"capacity": 3}, "capacity must be a share"),
+        ({"level": "poor"}, "level 'poor' is no level of 'income': under 15k"),
+    ],
+)
+def test_the_published_book_keeping_wants_the_same_as_the_frontier(committed, options, said):
+    given = {"level": LEVEL, "capacity": 0.03, "threshold": T, "lam": LAM, **options}
+    with pytest.raises(al.AuditInputError, match=said):
+        capacity.as_published(committed.sel(half="choose"), **given)
+
+
+def test_the_published_book_keeping_wants_one_dim_of_unresampled_counts(committed):
+    held = committed.sel(half="choose")
+    for counts, said in (
+        (committed, r"takes counts over one dim, not income, half: counts.by\(…\) or .sel\(…\) first"),
+        (held.by(), "over one dim, not none"),
+        (held.resample(2, seed=1), "takes unresampled Counts of one model"),
+        (held.at(T), "takes unresampled Counts of one model"),
+        (studies.benefit_counts("snb-diabetes-race"), "takes unresampled Counts of one model"),
+    ):
+        with pytest.raises(al.AuditInputError, match=said):
+            capacity.as_published(counts, LEVEL, 0.03, T, LAM)
 
 
 def test_the_published_book_keeping_by_brute_force(committed):

@@ -522,10 +522,10 @@ def test_thresholds_unsorted_repeated_on_the_grid():
 @pytest.mark.parametrize(
     "name",
     ["label", "bin", "threshold", "replicate", "model", "pattern", "units", "n", "tp", "fn", "cell", "unit_moments",
-     "estimate", "low", "high", "deff", "undefined", "c", "n_a", "n_b", "bin.p"],
+     "estimate", "low", "high", "deff", "undefined", "c", "n_a", "n_b", "se", "point", "none", "value", "bin.p"],
 )  # fmt: skip
 def test_reserved_names(name):
-    with pytest.raises(al.AuditInputError, match=rf"'{name}' cannot name a group .*rename the column"):
+    with pytest.raises(al.AuditInputError, match=rf"'{name}' cannot name a group.*rename the column"):
         count(tiny().rename(columns={"sex": name}), by=name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -101,7 +102,7 @@ def test_split_with_one_burden_is_the_closed_form():
 
 def test_equal_sensitivity_and_fpr_give_a_model_part_of_nothing():
     rng = np.random.default_rng(3)
-    for _ in range(200):
+    for _ in range(60):
         a, b, c, d = (int(v) for v in rng.integers(1, 60, 4))
         se, f = (a, b), (c, d)  # odds of being flagged, the same in both groups
         p, n, q, m = (int(v) for v in rng.integers(1, 50, 4))
@@ -245,6 +246,33 @@ def test_fieller_set_is_what_a_scan_keeps(seed):
     assert float(found.estimate) == pytest.approx(top / bottom)
 
 
+def test_words_and_fieller_take_what_they_can_mean():
+    several = fieller(xr.DataArray([1.0, 2.0], dims="g"), 4.0, 0.1, 0.1)
+    with bad("one set"):
+        words(several)
+    assert words(several.isel(g=1)) == "0.34 to 0.69"
+    with bad("variances"):
+        fieller(1.0, 2.0, -0.1, 0.1)
+    assert words(fieller(-0.001, 4.0, 1e-8, 1e-8)) == "0.00 to 0.00"  # no −0.00
+
+
+def test_levels_that_are_numbers():
+    table = xr.Dataset(
+        {c: ("dose", np.array(v)) for c, v in zip(CELLS, ([30, 10], [40, 10], [40, 50], [890, 930]), strict=True)},
+        {"dose": [1, 2]},
+    )
+    named = table.assign_coords(dose=["1", "2"])
+    for call in (
+        lambda t, a, b: al.benefit_interval(t, 0.15, 0.5, a=a, b=b),
+        lambda t, a, b: al.tipping_lambda(t, 0.15, a, b),
+        lambda t, a, b: al.lambda_ratio_bound(t, 0.15, a, b),
+        lambda t, a, b: al.decompose_gap(t, 0.15, 0.5, a, b),
+        lambda t, a, b: al.gap_interval(t, a, b),
+    ):
+        assert call(table, 1, 2).equals(call(named, "1", "2"))
+        assert call(table, "1", "2").equals(call(named, 1, 2))
+
+
 def test_fieller_forms_and_words():
     cases = {
         (2.0, 4.0, 0.1, 0.1): ("bounded", "0.34 to 0.69"),
@@ -277,9 +305,20 @@ def test_nobody_flagged_in_one_or_both():
     table = al.parse_confusion("A:0,0,40,10; B:20,10,60,10; C:0,0,30,20")
     with np.errstate(all="raise"):
         one, both = (al.lambda_ratio_bound(table, 0.15, "A", other) for other in "BC")
-    assert one["form"].item() in ("outside", "all")
+    assert one["form"].item() == "none"  # −λ·NB_B for every ratio
+    assert words(one) == "no value"
+    assert np.isnan(one["low"])
     assert both["form"].item() == "undefined"
     assert words(both) == "undefined"
+
+
+def test_nobody_flagged_leaves_no_lambda_at_which_a_settled_gap_turns():
+    table = al.parse_confusion("A:0,0,9300,700; B:0,0,9600,400")
+    found = al.tipping_lambda(table, 0.15, "A", "B")
+    assert found["form"].item() == "none"
+    assert all(float(al.benefit_interval(table, 0.15, lam, a="A", b="B").high) < 0 for lam in (0.01, 0.5, 1))
+    close = al.parse_confusion("A:0,0,930,70; B:0,0,932,68")
+    assert al.tipping_lambda(close, 0.15, "A", "B")["form"].item() == "all"
 
 
 def test_ratio_bound_of_patients_is_wider():
@@ -301,10 +340,16 @@ def test_pooled_lambda():
     assert expected == pytest.approx(float(mean), abs=1e-14)
     signs = al.parse_confusion("A:50,0,50,0; B:0,40,60,0")  # NB .5 and −.4 at t = .5
     assert float(al.pooled_lambda(signs, 0.5, {"A": 0.9, "B": 0.1}, "group")) == pytest.approx(4.1)
+    exact = al.parse_confusion("A:20,9,70,1; B:1,180,10,9")  # 19 − 19 at t = .1, where w = 1/9 is no float
+    assert np.isnan(al.pooled_lambda(exact, 0.1, {"A": 0.6, "B": 0.2}, "group"))
     even = al.parse_confusion("A:40,0,60,0; B:0,40,60,0")
     assert np.isnan(al.pooled_lambda(even, 0.5, {"A": 0.9, "B": 0.1}, "group"))
     with bad("no value for 'B'"):
         al.pooled_lambda(even, 0.5, {"A": 0.9}, "group")
+
+
+def array(levels):
+    return xr.DataArray([0.2 + 0.1 * k for k in range(len(levels))], {"g": list(levels)}, ["g"])
 
 
 def test_threshold_for_keeps_the_harm():
@@ -320,12 +365,20 @@ def test_threshold_for_keeps_the_harm():
     np.testing.assert_allclose(al.threshold_for(0.15, grid, 0.58), [0.33852140, 0.15])
     group = xr.DataArray([0.2, 0.58], {"race": ["x", "y"]}, ["race"])
     np.testing.assert_allclose(al.threshold_for(0.15, group, 0.58), [0.33852140, 0.15])
+    turned = al.threshold_for(0.15, array("AB"), 0.58, array("BA"))
+    assert turned.values.tolist() == pytest.approx(
+        [al.threshold_for(0.15, *v) for v in ((0.2, 0.58, 0.3), (0.3, 0.58, 0.2))]
+    )
+    series = al.threshold_for(0.15, pd.Series([0.2, 0.58], index=[1, 2]), 0.58, {"1": 1.0, "2": 1.0})
+    assert series == pytest.approx({1: 0.33852140, 2: 0.15})
     for options, said in (
         ({"lam": 0, "reference": 0.5}, "lam"),
         ({"lam": 0.5, "reference": 1.5}, "lam|reference"),
         ({"lam": 0.5, "reference": 0.5, "burden": 2}, "burden"),
         ({"lam": {"A": 0.5}, "reference": 0.5, "burden": {"B": 1.0}}, "no value for 'A'|unknown"),
         ({"lam": {"A": 0.5, "B": 3}, "reference": 0.5}, "lam"),
+        ({"lam": array("AB"), "reference": 0.5, "burden": array("BC")}, "no value for 'A'|unknown"),
+        ({"lam": array("AB"), "reference": 0.5, "burden": array("ABC")}, "unknown: 'C'"),
     ):
         with bad(said):
             al.threshold_for(0.15, **options)

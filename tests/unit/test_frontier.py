@@ -289,8 +289,11 @@ def test_a_capacity_of_less_than_one_patient():
         ({"lam": {"A": 0.2, "B": 0.3, "C": 0.1, "D": 0.4}}, "unknown: 'D'"),
         ({"burden": {"A": 0.2, "B": 0.3}}, "no value for 'C'"),
         ({"burden": 0}, "burden"),
-        ({"lam": xr.DataArray([0.1, 0.2], dims="lam")}, "lam and burden one number"),
-        ({"threshold": xr.DataArray([0.1, 0.2], dims="threshold")}, "threshold must be one number"),
+        ({"lam": xr.DataArray([0.1, 0.2], {"lam": [0.1, 0.2]}, ["lam"])}, "lam and burden one number"),
+        (
+            {"threshold": xr.DataArray([0.1, 0.2], {"threshold": [0.1, 0.2]}, ["threshold"])},
+            "threshold must be one number",
+        ),
     ],
 )
 def test_what_cannot_be_meant(change, said):
@@ -303,9 +306,9 @@ def test_counts_that_have_no_frontier():
     twice = count(frame.assign(q=frame["p"] / 2), score=["p", "q"])
     with pytest.raises(al.AuditInputError, match="several models"):
         wrong(twice)()
-    with pytest.raises(al.AuditInputError, match="unresampled"):
+    with pytest.raises(al.AuditInputError, match="not resampled"):
         wrong(count(frame).resample(3, seed=1))()
-    with pytest.raises(al.AuditInputError, match="unresampled"):
+    with pytest.raises(al.AuditInputError, match="not resampled"):
         wrong(frame)()
     with pytest.raises(al.AuditInputError, match="everybody"):
         wrong(count(frame[frame["g"] == "A"]))()
@@ -323,6 +326,40 @@ def empty_level(counts):
     return {**counts.__dict__, "lines": lines}
 
 
+def test_tiny_effects_are_compared_in_their_own_units():
+    held = count(cohort(5, n=150))
+    usual, tiny = (capacity_frontier(held, "A", 0.2, 0.1, lam) for lam in (0.5, 1e-12))
+    for name in ("flagged_level", "flagged_rest", "unused"):
+        assert tiny[name].values.tolist() == usual[name].values.tolist()
+
+
+def test_some_points_one_point_and_none():
+    held = count(cohort(5, n=150))
+    points = capacity_frontier(held, "A", 0.2, 0.1, 0.5)
+    every = judge(held, points, 0.1, 0.5)
+    one = judge(held, points.isel(point=0), 0.1, 0.5)
+    assert float(one.overall.squeeze()) == float(every.overall[0])
+    dropped = points.where(points["point"] == 0)
+    other = points.assign_attrs(level="Z")
+    for wrong_points in (points.isel(point=[]), dropped, points.drop_vars("threshold_level"), other):
+        with pytest.raises(al.AuditInputError, match="point"):
+            judge(held, wrong_points, 0.1, 0.5)
+    with pytest.raises(al.AuditInputError, match="have that level"):
+        judge(held.sel(g=["B", "C"]), points, 0.1, 0.5)
+    with pytest.raises(al.AuditInputError, match="Counts"):
+        judge(cohort(5, n=150), points, 0.1, 0.5)
+
+
+def test_strata_may_be_another_group():
+    frame = cohort(6, n=300).assign(h=np.arange(300) % 2)
+    held = count(frame, by=["g", "h"])
+    points = capacity_frontier(held, "A", 0.2, 0.1, 0.5, dim="g")
+    drawn = judge(held, points, 0.1, 0.5, replicates=20, strata=["g", "h"], seed=1)
+    assert drawn.overall.sizes["replicate"] == 20
+    with pytest.raises(al.AuditInputError, match="'z' is not a group"):
+        judge(held, points, 0.1, 0.5, replicates=20, strata="z")
+
+
 def test_points_from_elsewhere_or_for_other_edges():
     counts = count(cohort(1, n=100))
     points = capacity_frontier(counts, "A", 0.2, 0.1, 0.4)
@@ -334,5 +371,5 @@ def test_points_from_elsewhere_or_for_other_edges():
         judge(count(cohort(2, n=100)), points, 0.1, 0.4)
     with pytest.raises(al.AuditInputError, match="replicates"):
         judge(counts, points, 0.1, 0.4, replicates=-1)
-    with pytest.raises(al.AuditInputError, match="unresampled"):
+    with pytest.raises(al.AuditInputError, match="pass unresampled"):
         judge(counts.resample(2, seed=1), points, 0.1, 0.4)

@@ -288,6 +288,12 @@ def test_interval_of_what_is_not_resampled():
             al.interval(thing)
 
 
+@pytest.mark.parametrize("kind", [str, bool, object])
+def test_interval_of_what_are_no_numbers(kind):
+    with bad(r"the replicates must be numbers, but hold"):
+        al.interval(xr.DataArray([0.0, 1.0], dims="replicate").astype(kind))
+
+
 def test_percentile_interval_of_a_gap_is_numpys():
     reps = count(cohort()).by("sex").resample(300, strata="sex", seed=0).at(0.2)
     gaps = al.gap(al.sensitivity(reps), "F", "M")

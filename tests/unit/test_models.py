@@ -187,8 +187,13 @@ X = pd.DataFrame({"x": np.arange(100.0), "ward": ["A", "B"] * 50})
         ({"test": X.assign(x=np.inf)}, "column x is infinite in 100 rows"),
         ({"train": X.assign(ward=["A", 1] * 50)}, "the predictors cannot be prepared"),
         ({"test": X.assign(x="A")}, "the predictors cannot be prepared"),
-        ({"seed": "abc"}, "'abc' cannot be used to seed"),
-        ({"seed": -1}, "seed: no such split"),
+        ({"seed": "abc"}, "seed = 'abc': give a whole number from 0"),
+        ({"n_jobs": 0}, "n_jobs = 0: give a whole number of processes, or -1 for one a core"),
+        ({"n_jobs": 1.5}, "n_jobs = 1.5"),
+        ({"n_jobs": True}, "n_jobs = True"),
+        ({"label": pd.Series(Y)[::-1]}, "label: its index is not that of train"),
+        ({"label": pd.Series(Y), "cluster": pd.Series(range(100))[::-1]}, "cluster: its index is not that of label"),
+        ({"seed": -1}, "seed = -1: give a whole number from 0"),
     ],
 )
 def test_what_cannot_be_fitted_is_named(given, words):
@@ -218,7 +223,7 @@ def test_what_cannot_be_fitted_is_named(given, words):
     ],
 )
 def test_splits_that_cannot_be_made(make):
-    with pytest.raises(AuditInputError, match=r"label|cluster"):
+    with pytest.raises(AuditInputError, match=r"label|cluster|seed"):
         make()
 
 

@@ -146,6 +146,11 @@ def test_what_is_not_paired():
         call(APPARENT, REFITTED.isel(replicate=[]), ORIGINAL.isel(replicate=[]))
     with bad("spread: a DataArray with a 'replicate' dim is needed, not ndarray"):
         call(APPARENT, REFITTED, ORIGINAL, spread=REFITTED.values)
+    for kind in (str, bool, object, "datetime64[ns]"):
+        with bad(r"spread: a DataArray of numbers is needed, not one over replicate \(3\), group \(2\) that holds"):
+            call(APPARENT, REFITTED, ORIGINAL, spread=REFITTED.astype(kind))
+        with bad("original: a DataArray of numbers is needed, not one over"):
+            call(APPARENT, REFITTED, ORIGINAL.astype(kind))
     with bad("spread lies over no dim"):
         call(APPARENT, REFITTED, ORIGINAL, spread=REFITTED.sel(group="A"))
     with bad("refitted, original: not one of 3 refits has both values"):

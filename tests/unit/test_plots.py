@@ -144,6 +144,7 @@ FRAME = pd.DataFrame(
     {"y": [0, 1, 0, 1], "p": [0.1, 0.7, 0.3, 0.9], "q": [0.2] * 4, "g": list("FFMM"), "h": list("ABAB")}
 )
 COUNTS = al.count(FRAME, label="y", score="p", by="g", thresholds=[0.512])
+LIMITS = ("estimate", "low", "high")
 SEVEN = [f"s{k}" for k in range(7)]
 
 
@@ -165,7 +166,10 @@ SEVEN = [f"s{k}" for k in range(7)]
         (lambda: scores.squares(TABLE, "sex"), "tp must lie over 'sex' alone"),
         (lambda: gaps.rates(al.rate_interval(TABLE), "sex"), "estimate must lie over 'sex' alone"),
         (lambda: gaps.rates(xr.Dataset({"estimate": ("g", [0.5])}), "g"), "low must lie over 'g' alone, but is absent"),
-        (lambda: gaps.forest(pd.DataFrame({"name": "a", "series": SEVEN, "estimate": 0})), "7 groups"),
+        (lambda: gaps.forest(pd.DataFrame({"name": "a", "series": SEVEN, **dict.fromkeys(LIMITS, 0)})), "7 groups"),
+        (lambda: gaps.forest(pd.DataFrame({"name": "a", "series": SEVEN, "estimate": 0})), "lacks low, high"),
+        (lambda: gaps.words(al.rate_interval(TABLE)), "the interval: estimate must be one value, but lies over g"),
+        (lambda: gaps.row("a", al.rate_interval(TABLE)), "the interval of 'a': estimate must be one value"),
         (lambda: gaps.coverage(pd.DataFrame({"x": 1, "series": SEVEN})), "7 groups"),
         (lambda: gaps.replicates(np.zeros(5), dict.fromkeys(SEVEN)), "7 groups"),
         (lambda: gaps.replicates(np.zeros(5), {}), "an interval are needed"),

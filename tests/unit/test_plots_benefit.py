@@ -17,6 +17,7 @@ def closed():
 
 
 TABLE = al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+BY_GROUP = xr.DataArray([0.1, 0.2], {"group": ["Women", "Men"]}, ["group"])
 STEPS = [0.1, 0.2, 0.3, 0.4]
 
 
@@ -71,6 +72,25 @@ def test_weighed_wants_one_dim():
         benefit.weighed(TABLE.isel(group=0), 0.15, 0.58, "group")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"lam": {"Women": 0.5, "Men": 0.6}}, {"burden": {"Women": 0.5, "Men": 0.6}}, {"threshold": BY_GROUP}],
+)
+def test_weighed_wants_one_number_for_all_levels(options):
+    with pytest.raises(al.AuditInputError, match="must be one number each here; draw a figure a group"):
+        benefit.weighed(TABLE, **{"threshold": 0.15, "lam": 0.58, **options}, dim="group")
+
+
+def test_weighed_wants_people_in_every_level():
+    empty = TABLE.where(TABLE["group"] != "Men", 0)
+    with pytest.raises(al.AuditInputError, match=r"^Men: nobody is in this level of 'group'"):
+        benefit.weighed(empty, 0.15, 0.58, "group")
+    with pytest.raises(al.AuditInputError, match=r"^Men: nobody"):
+        benefit.weighed(TABLE.where(TABLE["group"] != "Men"), 0.15, 0.58, "group")
+    with pytest.raises(al.AuditInputError, match="lam must be above 0 and at most 1"):
+        benefit.weighed(TABLE, 0.15, 58, "group")
+
+
 def test_levels_draws_every_series_with_its_interval_and_n():
     model = al.benefit_interval(TABLE, 0.15, 0.58)
     nobody = al.benefit_interval(al.treat(TABLE, "none"), 0.15, 0.58)
@@ -101,6 +121,24 @@ def test_levels_refuses_no_series_too_many_and_other_dims():
         benefit.levels({str(k): found for k in range(7)}, "group")
     with pytest.raises(al.AuditInputError, match="lie over"):
         benefit.levels({"model": found}, "sex")
+    with pytest.raises(al.AuditInputError, match="a Dataset with estimate, low, high, n is needed, not a DataArray"):
+        benefit.levels({"model": found.estimate}, "group")
+
+
+def test_levels_are_of_the_same_groups_and_people():
+    found = al.benefit_interval(TABLE, 0.15, 0.58)
+    for series in ({"a": found, "b": found.isel(group=[0])}, {"b": found.isel(group=[0]), "a": found}):
+        with pytest.raises(al.AuditInputError, match=r"[ab]: of the groups of [ab] it (lacks 'Men'|has 'Men' beside)"):
+            benefit.levels(series, "group")
+    with pytest.raises(al.AuditInputError, match="b: of the groups of a it lacks 'Men' and has 'Other' beside them"):
+        benefit.levels({"a": found, "b": found.assign_coords(group=["Women", "Other"])}, "group")
+    with pytest.raises(al.AuditInputError, match="twice"):
+        benefit.levels({"a": found.isel(group=[0, 0])}, "group")
+    missing = found.assign(n=found["n"].where(found["group"] != "Men"))
+    with pytest.raises(al.AuditInputError, match="n of a is missing or not that of a"):
+        benefit.levels({"a": missing}, "group")
+    with pytest.raises(al.AuditInputError, match="n of b is missing or not that of a"):
+        benefit.levels({"a": found, "b": found.assign(n=found["n"] + 1)}, "group")
 
 
 def test_curves_draw_three_policies_and_two_bands_a_group(curves):
@@ -124,6 +162,41 @@ def test_curves_of_an_unknown_dim_are_refused(curves):
         benefit.curves(*curves, "sex")
 
 
+OTHERS = [
+    (lambda again: again.isel(threshold=[0, 1, 2]), "replicates: of the thresholds of the curve it lacks 0.4"),
+    (lambda again: again.assign_coords(threshold=[0.1, 0.2, 0.3, 0.5]), "it lacks 0.4 and has 0.5 beside them"),
+    (lambda again: again.sel(g=["A", "B"]), "replicates: of the gs of the curve it lacks 'C', 'D'"),
+    (lambda again: again.isel(replicate=0), "net_benefit must lie over 'replicate' and 'threshold' and 'g' alone"),
+    (lambda again: again.expand_dims(model=["m", "n"]), "net_benefit must lie over"),
+    (lambda again: again[["net_benefit", "all"]], "none must lie over .* but is absent"),
+    (lambda again: again["all"], "a Dataset with net_benefit, all, none is needed, not a DataArray"),
+]
+
+
+@pytest.mark.parametrize("draw", [benefit.curves, lambda *given: benefit.gain_table(*given[:2], 0.58, given[2])])
+@pytest.mark.parametrize(("change", "said"), OTHERS)
+def test_replicates_of_something_else_are_refused(curves, draw, change, said):
+    with pytest.raises(al.AuditInputError, match=said):
+        draw(curves[0], change(curves[1]), "g")
+    if "thresholds" in said:
+        with pytest.raises(al.AuditInputError, match=r"has 0\.4 beside them"):
+            draw(change(curves[0]), curves[1], "g")
+
+
+def test_the_order_of_replicated_groups_and_thresholds_does_not_matter(curves):
+    curve, again = curves
+    turned = again.isel(g=[2, 0, 3, 1], threshold=[3, 1, 0, 2]).transpose("g", ...)
+    table = benefit.gain_table(curve, again, 0.58, "g")
+    pd.testing.assert_frame_equal(benefit.gain_table(curve, turned, 0.58, "g"), table)
+    one, two = (benefit.curves(curve, held, "g").axes[2].collections[1].get_paths()[0] for held in (again, turned))
+    assert np.array_equal(one.vertices, two.vertices)
+
+
+def test_curves_without_any_defined_replicate(curves):
+    with pytest.raises(al.AuditInputError, match="defined in no replicate"):
+        benefit.curves(curves[0], curves[1] * np.nan, "g")
+
+
 def test_splits_share_one_axis_and_one_legend():
     one = pd.DataFrame({
         "name": ["A", "B", "A", "B"], "series": ["prevalence"] * 2 + ["model"] * 2,
@@ -140,6 +213,10 @@ def test_splits_share_one_axis_and_one_legend():
     assert [ax.get_legend() for ax in figure.axes] == [None, None]
     with pytest.raises(al.AuditInputError, match="at least one"):
         benefit.splits({})
+    with pytest.raises(al.AuditInputError, match="the table lacks low; see gaps"):
+        benefit.splits({"first": one, "second": one.drop(columns="low")})
+    with pytest.raises(al.AuditInputError, match="the table lacks rows"):
+        benefit.splits({"first": one.iloc[:0]})
 
 
 def test_gains_are_paired_differences_times_the_effect(curves):
@@ -153,10 +230,37 @@ def test_gains_are_paired_differences_times_the_effect(curves):
     assert len(table) == 4 * 4 * 2
 
 
+def test_gains_take_an_effect_and_a_burden_a_group(curves):
+    own = {"D": 0.2, "A": 0.4, "B": 0.6, "C": 0.8}
+    table = benefit.gain_table(*curves, own, "g", burden={"A": 0.5, "B": 1, "C": 1, "D": 1})
+    for group, lam in own.items():
+        alone = benefit.gain_table(*curves, lam, "g", burden=0.5 if group == "A" else 1)
+        mine, theirs = (held[held["name"] == group].reset_index(drop=True) for held in (table, alone))
+        pd.testing.assert_frame_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"lam": 58}, "lam must be above 0 and at most 1 .* not 58"),
+        ({"lam": 0}, "lam must be above 0"),
+        ({"lam": True}, "lam must be a number"),
+        ({"lam": "0.58"}, "lam must be a number"),
+        ({"lam": {"A": 0.5}}, "lam by 'g': no value for 'B', 'C', 'D'"),
+        ({"lam": xr.DataArray([0.2, 0.3], {"lam": [0.2, 0.3]}, ["lam"])}, "no grid over lam"),
+        ({"burden": 1.5}, "burden must be above 0"),
+        ({"level": 95}, "level must lie between 0 and 1"),
+    ],
+)
+def test_gains_of_an_effect_that_is_none(curves, options, said):
+    with pytest.raises(al.AuditInputError, match=said):
+        benefit.gain_table(*curves, **{"lam": 0.58, "dim": "g", **options})
+
+
 def test_gains_equal_the_difference_of_levels():
     rng = np.random.default_rng(5)
     cells = {cell: rng.integers(5, 90, (2, 1)) for cell in ("tp", "fp", "fn", "tn")}
-    tables = al.confusion(**cells, g=["A", "B"], threshold=["0.2"]).assign_coords(threshold=[0.2])
+    tables = al.confusion(**cells, g=["A", "B"], threshold=[0.2])
     curve = al.decision_curve(tables)
     table = benefit.gain_table(curve, curve.expand_dims(replicate=3), 0.4, "g")
     level = al.subgroup_net_benefit(tables, 0.2, 0.4)
@@ -190,6 +294,15 @@ def test_gain_words_say_every_row_and_keep_hyphens_of_names():
     )
     with pytest.raises(al.AuditInputError, match=r"0\.15 is not in the table; there is 0\.1"):
         benefit.gain_words(table, 0.15)
+    for column in ("estimate", "low", "high"):
+        with pytest.raises(al.AuditInputError, match="estimate or low or high is not defined for B: leave these rows"):
+            benefit.gain_words(table.assign(**{column: [1.0, np.nan]}), 0.1)
+    with pytest.raises(al.AuditInputError, match="the table lacks low; see gain_table"):
+        benefit.gain_words(table.drop(columns="low"), 0.1)
+    with pytest.raises(al.AuditInputError, match="low and high hold no number"):
+        benefit.gains(table.assign(low=np.nan, high=np.nan), 0.1)
+    with pytest.raises(al.AuditInputError, match="must be a DataFrame, not a dict"):
+        benefit.gains({}, 0.1)
 
 
 def test_every_colour_follows_the_page(curves):
@@ -201,7 +314,7 @@ def test_every_colour_follows_the_page(curves):
         benefit.splits({"one": gaps.row("a", al.benefit_interval(TABLE, 0.15, 0.58, a="Women", b="Men"), "s")}),
         benefit.gains(table, 0.2),
     ]
-    style.use()
-    for figure in figures:
-        text = style.svg_text(figure)
-        assert "var(--blue)" in text
+    with plt.rc_context():
+        style.use()
+        texts = [style.svg_text(figure) for figure in figures]
+    assert all("var(--blue)" in text for text in texts)

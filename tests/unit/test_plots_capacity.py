@@ -83,6 +83,14 @@ def test_words_name_both_ends():
     assert "best for" not in capacity.words(FOUND.iloc[:1])
 
 
+def exchange(x):
+    return capacity.exchange(FOUND, x, label="x")
+
+
+def lost(kept):
+    return pd.DataFrame({"size": [500, 2000], "point": "best", "kept": [20.0, kept], "optimism": 5.0, "se": 1.0})
+
+
 @pytest.mark.parametrize(
     ("draw", "said"),
     [
@@ -94,6 +102,17 @@ def test_words_name_both_ends():
         (lambda: capacity.exchange(FOUND.drop(columns="overall"), pd.Series([1, 2]), label="x"), "lacks overall"),
         (lambda: capacity.optimism(FOUND), "lacks size, point"),
         (lambda: capacity.words(FOUND.iloc[:0]), "lacks rows"),
+        (lambda: capacity.words(FOUND.to_xarray()), "must be a DataFrame, not a Dataset"),
+        (lambda: capacity.words(FOUND.assign(level_low=[1.0, np.nan])), "is not defined for 1: leave these rows out"),
+        (lambda: exchange(pd.Series([1])), r"x: one number a point is needed, 2 in all; 'x' has shape \(1,\)"),
+        (lambda: exchange(pd.Series([1, 2, 3])), r"x: one number a point is needed, 2 in all"),
+        (lambda: exchange(7), r"'x' has shape \(\) and numbers"),
+        (lambda: exchange(["a", "b"]), r"'x' has shape \(2,\) and other things than numbers"),
+        (lambda: exchange([1.0, np.nan]), "and other things than numbers"),
+        (lambda: exchange(pd.Series([1, 2], index=[1, 0])), "x: its index is not that of the points"),
+        (lambda: capacity.optimism(lost(0.0)), r"kept is not above 0, .* \(best, 2,000 people: 0.0\)"),
+        (lambda: capacity.optimism(lost(-3.0)), r"\(best, 2,000 people: -3.0\); leave these rows out"),
+        (lambda: capacity.optimism(lost(np.nan)), r"\(best, 2,000 people: nan\)"),
     ],
 )
 def test_tables_that_cannot_be_drawn(draw, said):

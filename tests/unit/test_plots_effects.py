@@ -91,7 +91,7 @@ def test_readings_draw_each_reading_in_its_panel():
 
 def test_readings_at_one_lambda_show_both_series():
     other = FOUND + 0.01
-    (ax,) = effects.readings_at(FOUND, other, "group", 0.81, (0, 10_000)).axes
+    (ax,) = effects.readings_at(FOUND, other, "group", 0.1 * 8, (0, 10_000)).axes
     for label, found in (("threshold held", FOUND), ("harm held", other)):
         (dots,) = labelled(ax, label)
         np.testing.assert_allclose(dots.get_xdata(), 10_000 * found.estimate.sel(lam=0.8))
@@ -99,6 +99,53 @@ def test_readings_at_one_lambda_show_both_series():
     expected = [[10_000 * float(f[k].sel(lam=0.8)[0]) for k in ("low", "high")] for f in (FOUND, other)]
     np.testing.assert_allclose(ends, expected)
     assert ax.get_xlim() == (0, 10_000)
+
+
+@pytest.mark.parametrize(("lam", "said"), [(5.0, "lam = 5.0"), (0.81, "lam = 0.81"), (np.nan, "lam = nan")])
+def test_another_lambda_than_those_of_the_grid_is_not_drawn(lam, said):
+    with pytest.raises(al.AuditInputError, match=f"{said} is not in the grid; there is 0.2, 0.5, 0.8"):
+        effects.readings_at(FOUND, FOUND, "group", lam, (0, 10_000))
+    found = over_plane(lambda a, b: a - b).expand_dims(policy=["model"])
+    with pytest.raises(al.AuditInputError, match=said.replace("lam", "lam_b")):
+        effects.two_lambdas(found, found.isel(policy=0), a="a", b="b", lam_a=0.2, lam_b=lam, limits=(0, 1))
+
+
+def test_a_lambda_is_a_number():
+    for lam in ("0.2", None, True, [0.2]):
+        with pytest.raises(al.AuditInputError, match="lam must be a number"):
+            effects.readings_at(FOUND, FOUND, "group", lam, (0, 10_000))
+
+
+@pytest.mark.parametrize("draw", [effects.readings, lambda *given: effects.readings_at(*given, 0.2, (0, 10_000))])
+def test_two_readings_are_of_the_same_groups(draw):
+    with pytest.raises(
+        al.AuditInputError, match=r"the reading with the harm held: of the groups of that .* lacks 'Men'"
+    ):
+        draw(FOUND, FOUND.isel(group=[0]), "group")
+    with pytest.raises(al.AuditInputError, match="has 'Men' beside them"):
+        draw(FOUND.isel(group=[0]), FOUND, "group")
+    with pytest.raises(al.AuditInputError, match="'group' and 'lam'"):
+        draw(FOUND, FOUND.isel(lam=0), "group")
+    ordered, turned = (draw(FOUND, held, "group").axes[-1].lines for held in (FOUND, FOUND.isel(group=[1, 0])))
+    for one, two in zip(ordered, turned, strict=True):
+        assert np.array_equal(one.get_xydata(), two.get_xydata())
+
+
+def test_a_plane_has_two_values_of_each_lambda():
+    for grid in ([0.5], [0.8, 0.2], [0.2, 0.2]):
+        with pytest.raises(al.AuditInputError, match="lam_a: a plane needs at least two values of it, in rising order"):
+            effects.plane(over_plane(lambda a, b: a - b, grid=grid), a="a", b="b")
+
+
+def test_a_set_is_one_set():
+    bound = al.lambda_ratio_bound(TABLE, 0.15, "Women", "Men")
+    many = bound.expand_dims(model=["m", "n"])
+    with pytest.raises(al.AuditInputError, match="the set 'ratio': estimate must be one value, but lies over model"):
+        effects.sets({"ratio": many}, limits=(0, 2), label="λ")
+    with pytest.raises(al.AuditInputError, match="the set 'ratio' has no form"):
+        effects.sets({"ratio": bound.drop_vars("form")}, limits=(0, 2), label="λ")
+    with pytest.raises(al.AuditInputError, match="the bound: low must be one value"):
+        effects.rays(many, plt.subplots()[1])
 
 
 def test_a_plane_is_coloured_where_the_interval_excludes_zero():

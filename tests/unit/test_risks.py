@@ -1,8 +1,11 @@
 """Cohorts of known risk: against numerical integration, formulas of simple rules, and large samples of themselves."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import integrate
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -67,6 +70,35 @@ def test_logistic_normal_symmetry():
     """E expit(u) is exactly one half when u is symmetric about 0, whatever its spread."""
     assert RiskGroup(-1.0, (2.0, 0.5), (0.5, 0.0)).prevalence() == pytest.approx(0.5, abs=1e-12)
     assert RiskGroup(-1.0, (0.0,)).prevalence() == pytest.approx(expit(-1.0), abs=1e-15)
+
+
+@pytest.mark.parametrize("slope", [20.0, 60.0, 1000.0, 9e5])
+@pytest.mark.parametrize("intercept", [0.0, 3.0, -500.0, -4e5])
+def test_steep_slopes(intercept, slope):
+    """The risk is a step, to a width of 40 logits: adaptive quadrature on a mesh fine there, and the limit itself."""
+    group = RiskGroup(intercept, (0.6 * slope, -0.8 * slope))
+    mesh = np.clip(np.r_[np.linspace(-10, 10, 101), (np.linspace(-60, 60, 121) - intercept) / slope], -10, 10)
+    for t in (0.0, 0.15, 0.6):
+        low = (logit(t) - intercept) / slope if t else -10.0
+        ends = np.unique(np.round([*mesh[mesh > low], max(low, -10.0)], 12))
+
+        def value(z, w=t / (1 - t)):
+            risk = expit(intercept + slope * z)
+            return (risk - w * (1 - risk)) * norm.pdf(z)
+
+        expected = sum(integrate.quad(value, a, b, epsabs=1e-14)[0] for a, b in pairwise(ends))
+        assert group.net_benefit(t) == pytest.approx(expected, abs=1e-11)
+        assert group.net_benefit(t) == pytest.approx(norm.cdf(intercept / slope), abs=1.2 / slope)
+    assert group.prevalence() == pytest.approx(group.net_benefit(0), abs=1e-15)
+
+
+@pytest.mark.parametrize("slope", [8.0, 20.0, 1000.0, 9e5])
+def test_group_at_with_steep_slopes_has_the_prevalence_of_its_people(slope):
+    group = RiskGroup.at(0.3, (slope, slope / 2), (0.5, 0.0))
+    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)  # dense: quantiles of the predictor
+    centre, scale = group.predictor()
+    assert expit(centre + scale * z).mean() == pytest.approx(0.3, abs=5e-6)
+    assert group.prevalence() == pytest.approx(0.3, abs=1e-11)
 
 
 @pytest.mark.parametrize("prevalence", [0.001, 0.06, 0.5, 0.97])
@@ -137,6 +169,22 @@ def test_no_rule_beats_the_true_risk():
         assert (found.estimate <= example.best(T, LAM) + 1e-12).all()
 
 
+def test_flags_are_flags_and_floats_are_risks():
+    """At t = 0 a risk of 0 is flagged, False is not; a whole number could mean either."""
+    shown = COHORT.benefit({"flags": nobody, "risks": lambda p: np.zeros(len(p))}, 0.0, LAM, n=1000).estimate
+    none = 1 - COHORT.prevalences()
+    assert shown.sel(model="risks").values == pytest.approx(COHORT.best(0.0, LAM).values)
+    assert (shown.sel(model="flags") < shown.sel(model="risks")).all()
+    assert shown.sel(model="flags").values == pytest.approx(none.values, abs=0.01)
+
+
+def test_one_is_in_the_range_of_both_settings():
+    best = COHORT.best(T, 1.0, burden=1.0)
+    assert best.values == pytest.approx(COHORT.best(T, 1 - 1e-12).values)
+    assert COHORT.benefit(nobody, T, 1, n=100).estimate.shape == (3,)
+    assert COHORT.best(T, {"A": np.float32(1), "B": 1.0}).values == pytest.approx(best.values)
+
+
 def test_frame():
     example = RiskCohort.example()
     frame = example.frame(200_000, seed=1)
@@ -186,7 +234,31 @@ def test_the_example_has_something_to_gain_from_each_strategy():
         (lambda: COHORT.frame(0), "n = 0"),
         (lambda: COHORT.frame(10, seed=-1), "seed = -1"),
         (lambda: COHORT.best(1.0, LAM), "threshold = 1.0: it must lie in [0, 1)"),
-        (lambda: COHORT.best(T, 1.2), "lam = 1.2"),
+        (lambda: COHORT.best(T, 1.2), "lam = 1.2: it must lie in (0, 1]"),
+        (lambda: COHORT.best(T, 0.0), "lam = 0.0: it must lie in (0, 1]"),
+        (lambda: COHORT.best(T, {"A": 1.5, "B": 1.0}), "lam of A = 1.5: it must lie in (0, 1]"),
+        (lambda: COHORT.best(T, True), "lam = True"),
+        (lambda: COHORT.best(True, LAM), "threshold = True"),
+        (lambda: COHORT.best(T, {"A": True, "B": 0.5}), "lam of A = True"),
+        (lambda: COHORT.best(T, pd.Series({"A": 0.5, "B": 0.5})), "lam: give a number or a dict of one number a group"),
+        (lambda: COHORT.best(T, xr.DataArray([0.5, 0.5], dims="group")), "not a DataArray"),
+        (lambda: COHORT.best(T, "0.5"), "lam: give a number or a dict of one number a group, not '0.5'"),
+        (lambda: COHORT.best(T, LAM, [1.0, 1.0]), "burden: give a number or a dict of one number a group, not a list"),
+        (lambda: COHORT.best(T, {"A": pd.Series([0.5]), "B": 0.5}), "lam of A = 0 0.5 dtype: float64: it must lie in"),
+        (lambda: COHORT.benefit({}, T, LAM), "rules: at least one is needed"),
+        (lambda: COHORT.benefit(lambda p: (p["x1"] > 0).astype(int), 0.0, LAM, n=100), "it gave whole numbers (int64)"),
+        (lambda: COHORT.benefit(lambda p: np.ones(len(p), np.uint8), T, LAM, n=100), "give True or False for flagged"),
+        (lambda: RiskGroup(0.0, (1e308, 1e308)), "coefficients[0] = 1e+308: it must lie in (-1e+06, 1e+06)"),
+        (lambda: RiskGroup(0.0, (1.0,), (-1e308,)), "means[0] = -1e+308: it must lie in (-1e+06, 1e+06)"),
+        (lambda: RiskGroup(1e308, (1.0,)), "intercept = 1e+308: it must lie in (-1e+15, 1e+15)"),
+        (lambda: RiskGroup(0.0, (1.0,), share=1e308), "share = 1e+308: it must lie in (0, 1e+06)"),
+        (lambda: RiskGroup(True, (1.0,)), "intercept = True"),
+        (lambda: RiskGroup(0.0, (True,)), "coefficients = (True,): give a sequence of numbers"),
+        (lambda: RiskGroup(0.0, ("1",)), "coefficients = ('1',): give a sequence of numbers"),
+        (lambda: RiskGroup(0.0, "12"), "coefficients = '12': give a sequence of numbers"),
+        (lambda: RiskGroup(0.0, (1.0,)).net_benefit(1), "threshold = 1: it must lie in [0, 1)"),
+        (lambda: RiskGroup(0.0, (1.0,)).net_benefit(-1), "threshold = -1: it must lie in [0, 1)"),
+        (lambda: RiskGroup(0.0, (1.0,)).net_benefit(1.5), "threshold = 1.5: it must lie in [0, 1)"),
         (lambda: COHORT.best(T, float("nan")), "lam = nan"),
         (lambda: COHORT.best(T, {"A": 0.5}), "lam names the groups ['A'], the cohort has ['A', 'B']"),
         (lambda: COHORT.best(T, {"A": 0.5, "B": 0.0}), "lam of B = 0.0"),

@@ -80,11 +80,13 @@ def test_weights_are_the_formula_by_hand(cohort):
 
 
 def test_one_model_a_group_on_all_rows_weighted(cohort):
-    """Weights of whole numbers are repeated rows."""
+    """Weights in thirds are rows repeated up to three times: only their ratios count."""
     x, y, group = cohort
     rng = np.random.default_rng(2)
     times = pd.DataFrame(rng.integers(0, 4, (N, 3)), columns=list("ABC"))
-    found = fit_strategy("MultiSA", "lasso", x, y, group, weights=times).predict(x, group)
+    for level in "ABC":
+        times.loc[group == level, level] = 3
+    found = fit_strategy("MultiSA", "lasso", x, y, group, weights=times / 3).predict(x, group)
     for level in "ABC":
         repeated = np.repeat(np.arange(N), times[level])
         alone = fit_strategy("NoSA", "lasso", x, y, rows=repeated)
@@ -191,6 +193,9 @@ def test_a_constant_column_takes_no_part(cohort):
     assert propensity_weights(more, group).to_numpy() == pytest.approx(propensity_weights(x, group).to_numpy())
 
 
+WEIGHTS = pd.DataFrame({"a": [1, 0.2, 1, 1, 0.4, 0.5], "b": [0.2, 1, 0.3, 0.2, 1, 1]})
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -219,7 +224,30 @@ def test_a_constant_column_takes_no_part(cohort):
         ({"X": pd.DataFrame({"a": [1, "b", 2, 3, 4, 5]})}, "X: the predictors cannot be prepared"),
         ({"weights": pd.DataFrame({"a": [1.0] * 6})}, "weights: give propensity_weights"),
         ({"weights": pd.DataFrame({"a": [1.0] * 5, "b": [1.0] * 5})}, "weights: give propensity_weights"),
-        ({"weights": pd.DataFrame({"a": [1.0] * 6, "b": [-1.0] * 6})}, "weights: some are negative"),
+        ({"weights": WEIGHTS.assign(b=-1.0)}, "weights: some are negative, above 1 or missing"),
+        ({"weights": WEIGHTS.assign(b=1.5)}, "weights: some are negative, above 1 or missing"),
+        ({"weights": WEIGHTS.assign(b=np.inf)}, "weights: some are negative, above 1 or missing"),
+        ({"weights": WEIGHTS.assign(b=np.nan)}, "weights: some are negative, above 1 or missing"),
+        ({"weights": WEIGHTS.astype("Float64").mask(WEIGHTS < 1)}, "weights: some are negative, above 1 or missing"),
+        ({"weights": WEIGHTS.astype(str)}, "weights: a, b hold no numbers"),
+        ({"weights": WEIGHTS.assign(b=WEIGHTS["b"].astype(object))}, "weights: b hold no numbers"),
+        ({"weights": WEIGHTS > 0.3}, "weights: a, b hold no numbers"),
+        ({"weights": WEIGHTS.assign(c=1.0)}, "weights: give propensity_weights"),
+        ({"weights": WEIGHTS.set_axis(["a", "a"], axis=1)}, "weights: give propensity_weights"),
+        ({"weights": pd.concat([WEIGHTS, WEIGHTS[["a"]]], axis=1)}, "for each of a, b, each once"),
+        ({"weights": WEIGHTS * 0}, "weights: in 6 rows that of the row's own group is not 1"),
+        ({"weights": WEIGHTS.assign(b=0.0)}, "weights: in 3 rows that of the row's own group is not 1"),
+        ({"weights": WEIGHTS[::-1].reset_index(drop=True)}, "weights: in 2 rows"),
+        ({"group": [1, "1", 2, 1, "1", 2]}, "group: some names are equal or spelled alike, but of different types"),
+        ({"group": [1, True, 2, 1, 1, 2]}, "group: some names are equal or spelled alike"),
+        ({"seed": -1}, "seed = -1: give a whole number from 0 to 4,294,967,295"),
+        ({"seed": 2**32}, "seed = 4294967296"),
+        ({"seed": 1.5}, "seed = 1.5"),
+        ({"seed": True}, "seed = True"),
+        ({"seed": None}, "seed = None"),
+        ({"seed": "42", "strategy": "NoSA"}, "seed = '42'"),
+        ({"penalty": "0.01"}, "penalty = '0.01'"),
+        ({"penalty": np.float32(1)}, r"penalty = np.float32\(1.0\)"),
         ({"weights": "propensity"}, "weights: give propensity_weights"),
     ],
 )
@@ -233,6 +261,53 @@ def test_errors_in_words(changed, words):
     }
     with pytest.raises(AuditInputError, match=words):
         fit_strategy(**{**given, **changed})
+
+
+def test_rows_of_series_and_weights_must_be_those_of_the_predictors(cohort):
+    """Rows go by position: what pandas would align by its index is an error, not another fit."""
+    x, y, group = cohort
+    weights = propensity_weights(x, group)
+    series = {"y": pd.Series(y, x.index), "group": pd.Series(group, x.index)}
+    fitted = fit_strategy("MultiSA", "lasso", x, **series, weights=weights)
+    assert np.array_equal(
+        fitted.predict(x, series["group"]),
+        fit_strategy("MultiSA", "lasso", x, y, group, weights=weights).predict(x, group),
+    )
+    for name in series:
+        turned = {**series, name: series[name][::-1]}
+        with pytest.raises(AuditInputError, match=rf"^{name}: its index is not that of X"):
+            fit_strategy("MultiSA", "lasso", x, **turned, weights=weights)
+        other = "group" if name == "y" else "y"
+        with pytest.raises(AuditInputError, match=r"^y: its index is not that of group"):
+            fit_strategy("SingleSA", "lasso", x.to_numpy(), **turned)
+        plain = {**turned, other: turned[other].to_numpy()}
+        fit_strategy("SingleSA", "lasso", x.to_numpy(), **plain)  # positions are all there is
+    fit_strategy("NoSA", "lasso", x, y, series["group"][::-1])  # not looked at
+    with pytest.raises(AuditInputError, match=r"^y: its index is not that of X"):
+        fit_strategy("NoSA", "lasso", x, series["y"][::-1])
+    with pytest.raises(AuditInputError, match=r"^weights: its index is not that of X"):
+        fit_strategy("MultiSA", "lasso", x, y, group, weights=weights[::-1])
+    with pytest.raises(AuditInputError, match=r"^group: its index is not that of X"):
+        fitted.predict(x, series["group"][::-1])
+    with pytest.raises(AuditInputError, match=r"^group: its index is not that of X"):
+        propensity_weights(x, series["group"][::-1])
+
+
+def test_numbers_of_numpy_are_numbers(cohort):
+    x, y, _ = cohort
+    found = fit_strategy("NoSA", "lasso", x, y, penalty=np.float32(0.01), seed=np.int64(7)).predict(x)
+    assert np.array_equal(
+        found, fit_strategy("NoSA", "lasso", x, y, penalty=float(np.float32(0.01)), seed=7).predict(x)
+    )
+    assert found == pytest.approx(by_statsmodels(x.to_numpy(), y, 0.01), abs=5e-4)
+
+
+def test_a_group_named_by_a_number_is_found_by_its_name(cohort):
+    x, y, group = cohort
+    number = pd.Series(group).map({"A": 1, "B": 2, "C": 3}).to_numpy()
+    fitted = fit_strategy("SingleSA", "lasso", x, y, number)
+    assert fitted.levels == ("1", "2", "3")
+    assert np.array_equal(fitted.predict(x, number), fitted.predict(x, number.astype(str)))
 
 
 def test_predicting_something_else(cohort):
