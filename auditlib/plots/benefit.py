@@ -130,8 +130,8 @@ def levels(
     step = 0.7 / max(len(found), 2)
     for k, (name, one) in enumerate(found.items()):
         place = len(names) - 1 - np.arange(len(names)) + step * ((len(found) - 1) / 2 - k)
-        ax.hlines(place, scale * one["low"], scale * one["high"], color=colours[name], lw=2.5)
-        ax.plot(scale * one["estimate"], place, "osD^vP"[k], color=colours[name], ms=5.5, label=style.plain(name))
+        ax.hlines(place, scale * one["low"], scale * one["high"], color=colours[name], lw=2)
+        ax.plot(scale * one["estimate"], place, "osD^vP"[k], color=colours[name], ms=4, label=style.plain(name))
     ax.set_yticks(np.arange(len(names))[::-1], names)
     ax.set_ylim(-0.6, len(names) - 0.4)
     ax.xaxis.set_major_locator(MaxNLocator(4))

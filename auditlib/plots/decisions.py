@@ -49,9 +49,9 @@ def curves(curve: xr.Dataset, replicates: xr.Dataset, dim: str, *, level: float 
     ['F', 'M']
     """
     replicates = _paired(curve, replicates, dim)
-    groups, across = curve[dim].values, min(3, curve.sizes[dim])
+    groups, across = curve[dim].values, min(2, curve.sizes[dim])
     down = -(-len(groups) // across)  # rounded up
-    size = (5.6, 0.9 + 1.75 * down)
+    size = (style.WIDTH, 1.0 + 1.75 * down)
     figure, axes = plt.subplots(down, across, sharex=True, sharey=True, figsize=size, squeeze=False)
     bands = {name: interval(replicates[name], level) for name in ("all", "net_benefit")}
     x, top = curve["threshold"].values, float(bands["net_benefit"]["high"].max())
@@ -152,10 +152,15 @@ def gain_words(table: pd.DataFrame, threshold: float) -> str:
     rows, columns = _at(table, threshold), ["name", "series", "estimate", "low", "high"]
     checks.defined(rows, columns[2:])
     told = [
-        "{} {}: {} ({} to {})".format(name, series, *(f"{round(value):+,}".replace("-", "−") for value in values))
+        "{} {}: {} ({} to {})".format(name, series, *map(_signed, values))
         for name, series, *values in rows[columns].values.tolist()
     ]
     return f"Threshold {threshold:.0%}, sNB gained {PER}. {'; '.join(told)}."
+
+
+def _signed(value: float) -> str:
+    """A signed whole number; no sign for 0."""
+    return f"{round(value):+,}".replace("-", "−") if round(value) else "0"
 
 
 def _at(table: pd.DataFrame, threshold: float) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,18 +11,19 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
+from matplotlib.ticker import MultipleLocator
 
 from auditlib.benefit import UNIT
 from auditlib.errors import AuditInputError
 from auditlib.plots import checks, gaps, style
 from auditlib.plots.fieller import rays, sets
 
-__all__ = ["over_lambda", "plane", "rays", "readings", "readings_at", "sets", "two_lambdas"]
+__all__ = ["over_lambda", "plane", "rays", "readings_at", "sets", "two_lambdas"]
 
-STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))  # beside the colours, for those who see none
+STROKES = ("-", "--", "-.", ":")  # beside the colours, for those who see none
 LIMITS = ("estimate", "low", "high")
-TICKS = [0.2, 0.5, 0.8]
 
 
 def _rows(found: xr.Dataset, dims: Sequence[str], **where: float) -> pd.DataFrame:
@@ -33,78 +35,70 @@ def _rows(found: xr.Dataset, dims: Sequence[str], **where: float) -> pd.DataFram
 
 
 def over_lambda(
-    found: xr.Dataset,
+    found: Mapping[str, xr.Dataset],
     dim: str,
     *,
-    label: str = "sNB per 10,000",
-    colours: Mapping[str, str] | None = None,
-    legend: bool = True,
-    ax: Axes | None = None,
-) -> Axes:
-    """Values over the treatment effect, one line and one band of intervals a group, per 10,000.
+    label: str = "Gap in sNB per 10,000",
+    shaded: tuple[float, float] | None = None,
+) -> Figure:
+    """Values over the treatment effect, a panel a group, a line and a band of intervals a series, per 10,000.
 
     Parameters
     ----------
-    found : Dataset
-        ``estimate``, ``low`` and ``high`` over ``dim``, the groups, and ``lam``, as sNB: they are multiplied here.
-    colours : mapping of level to colour, optional
-        So that a group keeps its colour from figure to figure.
+    found : mapping of a series to its Dataset
+        ``estimate``, ``low`` and ``high`` over ``dim``, the groups, and ``lam``, as sNB: they are multiplied here. One
+        series has no legend.
+    shaded : (low, high), optional
+        A stretch of λ to set off.
 
     Raises
     ------
     AuditInputError
-        When ``found`` lies over other dims, or a level has no colour.
+        Without a series or with more than four, when one lies over other dims or has other groups than the first.
 
     Examples
     --------
     >>> import auditlib as al
     >>> table = al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
     >>> lam = xr.DataArray([0.2, 0.8], {"lam": [0.2, 0.8]}, ["lam"])
-    >>> ax = over_lambda(al.benefit_interval(table, 0.15, lam), "group")
-    >>> [line.get_label() for line in ax.lines]
+    >>> figure = over_lambda({"model": al.benefit_interval(table, 0.15, lam)}, "group", label="sNB per 10,000")
+    >>> [ax.get_title("left") for ax in figure.axes]
     ['Women', 'Men']
     """
-    checks.over(found, (dim, "lam"), LIMITS)
-    ax = ax or plt.subplots()[1]
-    names = [str(level) for level in found[dim].values]
-    known = style.group_colours(names) if colours is None else dict(colours)
-    if absent := [name for name in names if name not in known]:
-        raise AuditInputError(f"colours: none for {', '.join(map(repr, absent))}.")
-    if found["estimate"].min() < 0 < found["estimate"].max():
-        ax.axhline(0, color=style.REFERENCE, lw=1, ls="--", label="_zero")
-    for k, name in enumerate(names):
-        held = UNIT * found[list(LIMITS)].isel({dim: k}, drop=True)
-        stroke = STROKES[list(known).index(name) % len(STROKES)]
-        ax.fill_between(held["lam"], held["low"], held["high"], color=known[name], alpha=0.2, lw=0)
-        ax.plot(held["lam"], held["estimate"], color=known[name], ls=stroke, label=style.plain(name))
-    ax.set(xlabel="λ", ylabel=label)
-    if legend:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=min(3, len(names)), framealpha=0)
-    return ax
-
-
-def readings(fixed: xr.Dataset, moved: xr.Dataset, dim: str, **options: object) -> Figure:
-    """Two readings of a changing λ side by side: the threshold held, and the harm of a false positive held.
-
-    ``fixed`` and ``moved`` are Datasets of the same groups as for ``over_lambda``, which takes the ``options`` and
-    raises what is wrong.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> lam = xr.DataArray([0.2, 0.8], {"lam": [0.2, 0.8]}, ["lam"])
-    >>> found = al.benefit_interval(al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25"), 0.15, lam)
-    >>> [ax.get_title() for ax in readings(found, found, "group").axes]
-    ['threshold held', 'harm held']
-    """
-    moved = _same(fixed, moved, dim)
-    figure, axes = plt.subplots(1, 2, sharey=True, figsize=(6.2, 3.9))
-    for ax, found, title in zip(axes, (fixed, moved), ("threshold held", "harm held"), strict=True):
-        over_lambda(found, dim, ax=ax, legend=False, **options)  # type: ignore[arg-type]
-        ax.set_title(title)
-    axes[1].set_ylabel("")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(3, len(labels)), framealpha=0)
+    if not 1 <= len(found) <= len(STROKES):
+        raise AuditInputError(f"found: give one to {len(STROKES)} series by name, not {len(found)}.")
+    for one in found.values():
+        checks.over(one, (dim, "lam"), LIMITS)
+    (start, first), *_ = found.items()
+    held = {name: UNIT * checks.aligned(first, one, [dim], name, start)[list(LIMITS)] for name, one in found.items()}
+    groups, colours = first[dim].values, style.group_colours(found)
+    down = -(-len(groups) // 2)  # rounded up
+    options: dict[str, Any] = {
+        "figsize": (style.WIDTH, 1.1 + 1.9 * down),
+        "layout": ConstrainedLayoutEngine(wspace=0.06),
+    }
+    figure, axes = plt.subplots(down, min(2, len(groups)), sharex=True, sharey=True, squeeze=False, **options)
+    for ax, group in zip(axes.flat, groups, strict=False):
+        if shaded is not None:
+            ax.axvspan(*shaded, color=style.GRID, alpha=0.6, lw=0, zorder=0, label="_shaded")
+        for (name, one), stroke in zip(held.items(), STROKES, strict=False):
+            at = one.sel({dim: group})
+            ax.fill_between(at["lam"], at["low"], at["high"], color=colours[name], alpha=0.25, lw=0)
+            ax.plot(at["lam"], at["estimate"], color=colours[name], ls=stroke, lw=1.6, label=style.plain(name))
+        ax.set_title(style.plain(group), loc="left")
+    low, high = axes[0, 0].get_ylim()
+    if low < 0 < high:
+        for ax in axes.flat[: len(groups)]:
+            ax.axhline(0, color=style.REFERENCE, lw=1, ls="--", label="_zero")
+    for spare in axes.flat[len(groups) :]:
+        spare.remove()
+    for ax in axes.flat[len(groups) - axes.shape[1] : len(groups)]:  # above an empty place, too
+        ax.tick_params(labelbottom=True)
+    figure.supxlabel("λ", size=12, color=style.INK)
+    figure.supylabel(label, size=12, color=style.INK)
+    if len(found) > 1:
+        handles, names = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=2, framealpha=0)
     return figure
 
 
@@ -150,8 +144,8 @@ def plane(
 ) -> Axes:
     """Where a conclusion holds when two groups have treatment effects of their own.
 
-    One colour where the interval lies above 0, another where it lies below, none where it contains 0. The line in
-    ink is where the estimate is 0, the dotted diagonal where both groups have one λ.
+    One colour where the interval lies above 0, another where it lies below, none where it contains 0. The solid line
+    is where the estimate is 0, the dotted diagonal where both groups have one λ. The legend names what is there.
 
     Parameters
     ----------
@@ -184,9 +178,11 @@ def plane(
             raise AuditInputError(f"{name}: a plane needs at least two values of it, in rising order.")
     ax = ax or plt.subplots(figsize=(style.WIDTH, 4.3))[1]
     estimate, low, high = (found[name].transpose("lam_b", "lam_a").values for name in LIMITS)
-    for values, colour in ((low, style.GROUPS[0]), (-high, style.GROUPS[1])):
+    keys = []
+    for values, colour, name in ((low, style.GROUPS[0], above), (-high, style.GROUPS[1], below)):
         if (values > 0).any():
             ax.contourf(x, y, values, levels=[0, np.inf], colors=[colour], alpha=0.45)
+            keys.append(Patch(fc=colour, ec=style.MUTED, alpha=0.45, label=style.plain(name)))
     if estimate.min() < 0 < estimate.max():
         ax.contour(x, y, estimate, levels=[0], colors=[style.INK], linewidths=1.5)
     ends = [max(x[0], y[0]), min(x[-1], y[-1])]
@@ -195,21 +191,33 @@ def plane(
         ax.plot(*point, "o", color=style.INK, ms=8, label="_point")
     ax.grid(visible=False)
     ax.set(xlabel=f"λ, {style.plain(a)}", ylabel=f"λ, {style.plain(b)}", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    ax.xaxis.set_major_locator(MultipleLocator(0.2))
+    ax.yaxis.set_major_locator(MultipleLocator(0.2))
     if legend:
-        named = {above: style.GROUPS[0], below: style.GROUPS[1], "not settled": style.PAPER}
-        keys = [Patch(fc=colour, ec=style.MUTED, alpha=0.45, label=style.plain(name)) for name, colour in named.items()]
-        ax.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, framealpha=0, columnspacing=1)
+        if not ((low > 0) | (high < 0)).all():
+            keys.append(Patch(fc=style.PAPER, ec=style.MUTED, alpha=0.45, label="not settled"))
+        across = 3 if len(above + below) < 26 else 2  # a longer row would make the figure wider, its text smaller
+        options = {"ncols": across, "framealpha": 0, "columnspacing": 1}
+        ax.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.45, 1.0), **options)
     return ax
 
 
 def two_lambdas(
-    found: xr.Dataset, regions: xr.Dataset, *, a: str, b: str, lam_a: float, lam_b: float, limits: tuple[float, float]
+    found: xr.Dataset,
+    regions: xr.Dataset,
+    *,
+    a: str,
+    b: str,
+    lam_a: float,
+    lam_b: float,
+    limits: tuple[float, float],
+    names: tuple[str, str] = ("above 0", "below 0"),
 ) -> Figure:
-    """Gaps of several policies at one pair of treatment effects, per 10,000, and where the pair lies in the plane.
+    """Gaps of several policies at one pair of treatment effects, per 10,000, and below where the pair lies in a plane.
 
-    ``found`` has ``estimate``, ``low`` and ``high`` over ``policy``, ``lam_a`` and ``lam_b``, ``regions`` is as for
-    ``plane``; AuditInputError when either lies over other dims, or the pair is not in the grid of ``found``. ``limits``
-    are the ends of the axis of gaps.
+    ``found`` has ``estimate``, ``low`` and ``high`` over ``policy``, ``lam_a`` and ``lam_b``, ``regions`` and ``names``
+    are as for ``plane``; AuditInputError when either lies over other dims, or the pair is not in the grid of ``found``.
+    ``limits`` are the ends of the axis of gaps.
 
     Examples
     --------
@@ -221,9 +229,8 @@ def two_lambdas(
     2
     """
     rows = _rows(found, ("policy", "lam_a", "lam_b"), lam_a=lam_a, lam_b=lam_b)
-    figure, (left, right) = plt.subplots(1, 2, width_ratios=[1.2, 1], figsize=(6.2, 3.2), layout="none")
-    figure.subplots_adjust(left=0.2, right=0.98, bottom=0.19, top=0.95, wspace=0.4)  # many frames: no layout to solve
-    gaps.forest(rows, label="per 10,000", ax=left).set_xlim(*limits)
-    left.locator_params(axis="x", nbins=3)
-    plane(regions, a=a, b=b, point=(lam_a, lam_b), legend=False, ax=right).set(xticks=TICKS, yticks=TICKS)
+    figure, (upper, lower) = plt.subplots(2, 1, height_ratios=[1, 2.4], figsize=(style.WIDTH, 5.6), layout="none")
+    figure.subplots_adjust(left=0.22, right=0.97, bottom=0.1, top=0.98, hspace=0.5)  # many frames: no layout to solve
+    gaps.forest(rows, label=f"Gap {style.plain(a)} − {style.plain(b)} per 10,000", ax=upper).set_xlim(*limits)
+    plane(regions, a=a, b=b, above=names[0], below=names[1], point=(lam_a, lam_b), ax=lower)
     return figure

@@ -42,6 +42,7 @@ def sets(
     limits: tuple[float, float],
     label: str,
     reference: float | None = None,
+    possible: tuple[float, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Fieller sets one below the other; a piece that goes on beyond the axis ends in an arrow.
@@ -54,6 +55,8 @@ def sets(
     label : str
     reference : float, optional
         Where a dashed line stands.
+    possible : (float, float), optional
+        The values that are possible: they are shaded, and the dot of an estimate beyond them is hollow.
 
     Raises
     ------
@@ -73,6 +76,8 @@ def sets(
     for name, one in found.items():
         checks.single(one, ("estimate", "low", "high", "form"), f"the set {name!r}")
     ax = ax or plt.subplots(figsize=(style.WIDTH, 1.2 + 0.5 * len(found)))[1]
+    if possible is not None:
+        ax.axvspan(*possible, color=style.GRID, alpha=0.6, lw=0, zorder=0, label="_possible")
     if reference is not None:
         ax.axvline(reference, color=style.REFERENCE, lw=1, ls="--", label="_reference")
     places = range(len(found))[::-1]
@@ -90,7 +95,9 @@ def sets(
                     ax.plot(end, place, mark, color=style.GROUPS[0], ms=9, clip_on=False, label="_arrow")
         estimate = float(one["estimate"])
         if limits[0] <= estimate <= limits[1]:
-            ax.plot(estimate, place, "o", color=style.GROUPS[0], ms=8, label="_estimate")
+            beyond = possible is not None and not possible[0] <= estimate <= possible[1]
+            inner = style.PAPER if beyond else style.GROUPS[0]
+            ax.plot(estimate, place, "o", color=style.GROUPS[0], mfc=inner, ms=8, label="_estimate")
     ax.set_yticks(list(places), [style.plain(name) for name in found])
     ax.tick_params(axis="y", pad=9)
     ax.set(xlim=limits, ylim=(-0.6, len(found) - 0.4), xlabel=label)

@@ -290,7 +290,7 @@ def test_gain_words_say_every_row_and_keep_hyphens_of_names():
     })  # fmt: skip
     assert benefit.gain_words(table, 0.1) == (
         "Threshold 10%, sNB gained per 10,000. Afro-X over treating nobody: −12 (−1,500 to +3); "
-        "B over treating nobody: +0 (+3 to +4)."
+        "B over treating nobody: 0 (+3 to +4)."
     )
     with pytest.raises(al.AuditInputError, match=r"0\.15 is not in the table; there is 0\.1"):
         benefit.gain_words(table, 0.15)

@@ -42,51 +42,62 @@ def covered(ax, colour, x, y):
     return False
 
 
-def test_over_lambda_draws_estimates_and_bands_per_ten_thousand():
-    ax = effects.over_lambda(FOUND, "group")
-    for name, band in zip(("Women", "Men"), ax.collections, strict=True):
-        held = FOUND.sel(group=name)
-        (line,) = labelled(ax, name)
+def test_over_lambda_draws_estimates_and_bands_per_ten_thousand_in_a_panel_a_group():
+    figure = effects.over_lambda({"model": FOUND}, "group")
+    for ax, name in zip(figure.axes, ("Women", "Men"), strict=True):
+        held, (band,) = FOUND.sel(group=name), ax.collections
+        (line,) = labelled(ax, "model")
+        assert ax.get_title("left") == name
         np.testing.assert_allclose(line.get_xdata(), GRID)
         np.testing.assert_allclose(line.get_ydata(), 10_000 * held.estimate)
         heights = band.get_paths()[0].vertices[:, 1]
         assert heights.min() == pytest.approx(10_000 * float(held.low.min()))
         assert heights.max() == pytest.approx(10_000 * float(held.high.max()))
-    assert not labelled(ax, "_zero")  # levels are far from 0
-    assert ax.get_xlabel() == "λ"
+        assert not labelled(ax, "_zero")  # levels are far from 0
+    assert not figure.legends
 
 
-def test_over_lambda_keeps_colours_and_marks_zero():
+def test_over_lambda_marks_zero_and_a_stretch():
     gap = al.benefit_interval(TABLE, 0.15, LAM, a="Women", b="Men").expand_dims(group=["Women"])
     gap = gap.assign(estimate=gap.estimate - gap.estimate.sel(lam=0.5))
-    colours = style.group_colours(["Men", "Women"])
-    ax = effects.over_lambda(gap, "group", colours=colours)
-    (line,) = labelled(ax, "Women")
-    assert to_hex(line.get_color()) == style.GROUPS[1]
-    assert line.get_linestyle() == "--"  # the stroke goes with the colour
+    (ax,) = effects.over_lambda({"gap": gap}, "group", shaded=(0.48, 0.66)).axes
     assert len(labelled(ax, "_zero")) == 1
-    with pytest.raises(al.AuditInputError, match="none for 'Women'"):
-        effects.over_lambda(gap, "group", colours={"Men": style.INK})
+    (stretch,) = [patch for patch in ax.patches if patch.get_label() == "_shaded"]
+    assert (stretch.get_x(), stretch.get_x() + stretch.get_width()) == pytest.approx((0.48, 0.66))
+
+
+def test_over_lambda_wants_a_few_series():
+    for found in ({}, {str(k): FOUND for k in range(5)}):
+        with pytest.raises(al.AuditInputError, match=f"give one to 4 series by name, not {len(found)}"):
+            effects.over_lambda(found, "group")
+
+
+def test_three_groups_leave_one_place_empty():
+    three = xr.concat([FOUND, FOUND.isel(group=[0]).assign_coords(group=["Other"])], "group")
+    figure = effects.over_lambda({"model": three}, "group")
+    assert [ax.get_title("left") for ax in figure.axes] == ["Women", "Men", "Other"]
 
 
 def test_other_dims_are_refused():
     with pytest.raises(al.AuditInputError, match="'group' and 'lam'"):
-        effects.over_lambda(FOUND.isel(lam=0), "group")
+        effects.over_lambda({"one": FOUND.isel(lam=0)}, "group")
     with pytest.raises(al.AuditInputError, match="low must lie over"):
-        effects.over_lambda(FOUND[["estimate"]], "group")
+        effects.over_lambda({"one": FOUND[["estimate"]]}, "group")
     with pytest.raises(al.AuditInputError, match="lam_a"):
         effects.plane(FOUND, a="x", b="y")
     with pytest.raises(al.AuditInputError, match="'policy'"):
         effects.two_lambdas(over_plane(lambda a, b: a - b), FOUND, a="x", b="y", lam_a=0.2, lam_b=0.2, limits=(0, 1))
 
 
-def test_readings_draw_each_reading_in_its_panel():
-    other = FOUND + 0.01
-    left, right = effects.readings(FOUND, other, "group").axes
-    for ax, found in ((left, FOUND), (right, other)):
-        np.testing.assert_allclose(labelled(ax, "Men")[0].get_ydata(), 10_000 * found.estimate.sel(group="Men"))
-    assert (left.get_title(), right.get_title()) == ("threshold held", "harm held")
-    assert right.get_ylabel() == ""
+def test_series_lie_in_the_panel_of_their_group():
+    both = {"threshold held": FOUND, "harm held": FOUND + 0.01}
+    figure = effects.over_lambda(both, "group")
+    for ax, group in zip(figure.axes, ("Women", "Men"), strict=True):
+        for name, stroke in zip(both, ("-", "--"), strict=True):
+            (line,) = labelled(ax, name)
+            np.testing.assert_allclose(line.get_ydata(), 10_000 * both[name].estimate.sel(group=group))
+            assert line.get_linestyle() == stroke
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(both)
 
 
 def test_readings_at_one_lambda_show_both_series():
@@ -116,7 +127,11 @@ def test_a_lambda_is_a_number():
             effects.readings_at(FOUND, FOUND, "group", lam, (0, 10_000))
 
 
-@pytest.mark.parametrize("draw", [effects.readings, lambda *given: effects.readings_at(*given, 0.2, (0, 10_000))])
+def over_both(fixed, moved, dim):
+    return effects.over_lambda({"that with the threshold held": fixed, "the reading with the harm held": moved}, dim)
+
+
+@pytest.mark.parametrize("draw", [over_both, lambda *given: effects.readings_at(*given, 0.2, (0, 10_000))])
 def test_two_readings_are_of_the_same_groups(draw):
     with pytest.raises(
         al.AuditInputError, match=r"the reading with the harm held: of the groups of that .* lacks 'Men'"
@@ -177,6 +192,15 @@ def test_a_plane_with_one_answer_has_one_colour():
     assert ax.get_legend() is None
     unsettled = effects.plane(over_plane(lambda a, b: 0 * (a + b)), a="a", b="b")
     assert not unsettled.collections
+    assert [key.get_text() for key in unsettled.get_legend().get_texts()] == ["not settled"]
+
+
+def test_the_legend_of_a_plane_names_what_is_there():
+    settled = effects.plane(over_plane(lambda a, b: a + b), a="a", b="b", above="$+", below="minus")
+    assert [key.get_text() for key in settled.get_legend().get_texts()] == [r"\$+"]
+    partly = effects.plane(over_plane(lambda a, b: a - b + 0.7), a="a", b="b")
+    assert [key.get_text() for key in partly.get_legend().get_texts()] == ["above 0", "not settled"]
+    assert partly.get_xticks().tolist() == partly.get_yticks().tolist()
 
 
 def test_rays_have_the_slopes_of_the_limits_and_leave_the_axes_alone():
@@ -228,11 +252,23 @@ def test_a_piece_wholly_beyond_the_axis_is_not_drawn():
         effects.sets({}, limits=(0, 1), label="λ")
 
 
+def test_an_estimate_beyond_what_is_possible_is_hollow():
+    one = xr.Dataset({"estimate": 0.5, "low": 0.2, "high": 0.8, "form": "bounded"})
+    found = {"inside": one, "beyond": one.assign(estimate=1.2)}
+    ax = effects.sets(found, limits=(-0.5, 2.5), label="λ", possible=(0, 1))
+    assert [dot.get_markerfacecolor() for dot in labelled(ax, "_estimate")] == [style.GROUPS[0], style.PAPER]
+    (stretch,) = ax.patches
+    assert (stretch.get_x(), stretch.get_width()) == (0, 1)
+    assert not effects.sets(found, limits=(-0.5, 2.5), label="λ").patches
+
+
 def test_two_lambdas_show_the_pair_in_both_panels():
     one = over_plane(lambda a, b: a - b)
     found = xr.concat([one, one + 0.05], "policy").assign_coords(policy=["none", "model"])
     figure = effects.two_lambdas(found, one, a="women", b="men", lam_a=0.8, lam_b=0.2, limits=(-9000, 9000))
     left, right = figure.axes
+    assert left.get_position().y0 > right.get_position().y1  # one above the other
+    assert [key.get_text() for key in right.get_legend().get_texts()] == ["above 0", "below 0", "not settled"]
     (bars,), (dots,) = left.collections, [line for line in left.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(dots.get_xdata(), [6000, 6500])
     np.testing.assert_allclose([bar[:, 0] for bar in bars.get_segments()], [[5000, 7000], [5500, 7500]])
