@@ -13,10 +13,11 @@ from scipy import stats
 
 from auditlib.benefit.core import UNIT
 from auditlib.errors import AuditInputError
-from auditlib.plots import style
+from auditlib.plots import checks, style
 
 PER = f"per {UNIT:,}"
 METHODS = ("apparent", "corrected", "cross-validated", "held-out", "true")  # each has its colour on all figures
+LIMITS = ("estimate", "low", "high")
 SHOWN = {"apparent": "apparent", "corrected": "corrected", "truth": "true"}
 
 
@@ -36,7 +37,7 @@ def lines(found: xr.Dataset, series: str, dim: str, truth: xr.DataArray | None =
     Raises
     ------
     AuditInputError
-        For other dims.
+        For other dims, or a truth of other groups.
 
     Examples
     --------
@@ -45,10 +46,12 @@ def lines(found: xr.Dataset, series: str, dim: str, truth: xr.DataArray | None =
     >>> lines(found, "held-out", "group").round().values.tolist()
     [['Women', 'held-out', 9287.0, 9157.0, 9417.0], ['Men', 'held-out', 9095.0, 8963.0, 9227.0]]
     """
-    style.check_over(found, dim, ("estimate", "low", "high"))
-    held = found[["estimate", "low", "high"]]
+    checks.over(found, [dim], LIMITS)
+    held = found[list(LIMITS)]
     if truth is not None:
-        held = held.assign(truth=truth.sel({dim: found[dim].values}))
+        true = truth.to_dataset(name="truth")
+        checks.over(true, [dim], ["truth"])
+        held = held.assign(truth=checks.aligned(held, true, [dim], "truth", "the interval")["truth"])
     table = UNIT * held.reset_coords(drop=True).to_dataframe()
     table.insert(0, "series", series)
     return table.rename_axis("name").reset_index()
@@ -68,7 +71,7 @@ def judged(table: pd.DataFrame, *, label: str = f"sNB {PER}", ax: Axes | None = 
     Raises
     ------
     AuditInputError
-        For more series than there are colours.
+        For missing columns or no row, or more series than there are colours.
 
     Examples
     --------
@@ -77,6 +80,7 @@ def judged(table: pd.DataFrame, *, label: str = f"sNB {PER}", ax: Axes | None = 
     >>> judged(table).get_legend_handles_labels()[1]
     ['apparent', 'corrected', 'truth']
     """
+    checks.columns(table, ("name", "series", *LIMITS), "strategies.lines")
     names, series = list(dict.fromkeys(table["name"])), list(dict.fromkeys(table["series"]))
     known = METHODS if set(series) <= set(METHODS) else series
     series = [name for name in known if name in series]
@@ -117,7 +121,7 @@ def errors(table: pd.DataFrame, by: str, series: str = "method", *, controlled: 
     Raises
     ------
     AuditInputError
-        For more series than there are colours.
+        For missing columns or no row, or more series than there are colours.
 
     Examples
     --------
@@ -127,6 +131,7 @@ def errors(table: pd.DataFrame, by: str, series: str = "method", *, controlled: 
     'Estimate minus truth, per 10,000'
     """
     value = "controlled" if controlled else "error"
+    checks.columns(table, (by, series, value, f"{value}_se"), "the study optimism")
     half = _quantile(table) * table[f"{value}_se"]
     shown = pd.DataFrame(
         {
@@ -138,7 +143,7 @@ def errors(table: pd.DataFrame, by: str, series: str = "method", *, controlled: 
         }
     )
     ax = judged(shown, label=f"Estimate minus truth, {PER}")
-    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--", zorder=0)
+    ax.axvline(0, color=style.REFERENCE, lw=1.2, ls="--", zorder=1)  # over the grid
     return ax
 
 
@@ -160,7 +165,7 @@ def by_size(table: pd.DataFrame, n: int, group: str) -> Figure:
     Raises
     ------
     AuditInputError
-        For a size or a group that is not in the table.
+        For a size or a group that is not in the table, or a strategy without both methods there, once each.
 
     Examples
     --------
@@ -188,6 +193,8 @@ def sizes(table: pd.DataFrame, n: int, group: str) -> pd.DataFrame:
     >>> sizes(studies.study_table("optimism_sizes"), 2000, "D")["series"].tolist()[:3]
     ['apparent', 'corrected', 'true']
     """
+    needed = ("n", "group", "strategy", "method", "best", "truth", "truth_se", "controlled", "controlled_se")
+    checks.columns(table, needed, "the study optimism_sizes")
     at = table[(table["n"] == n) & (table["group"] == group) & table["best"].notna()]  # not the differences
     if at.empty:
         known = f"n of {sorted(set(table['n']))} and group of {sorted(set(table['group']))}"
@@ -195,6 +202,10 @@ def sizes(table: pd.DataFrame, n: int, group: str) -> pd.DataFrame:
     parts = []
     for strategy, held in at.groupby("strategy", sort=False):
         by = held.set_index("method")
+        if sorted(set(SHOWN) & set(by.index)) != ["apparent", "corrected"] or by.index.has_duplicates:
+            raise AuditInputError(
+                f"{strategy}: one row for apparent and one for corrected are needed, not {[*by.index]}."
+            )
         below = by["truth"] - by["best"]
         for key, name in SHOWN.items():
             row = by.loc["apparent" if key == "truth" else key]
@@ -212,7 +223,7 @@ def _quantile(table: pd.DataFrame) -> pd.Series:
 
 
 def size_words(table: pd.DataFrame, n: int, group: str) -> str:
-    """The same in words.
+    """The same in words, with the limits; AuditInputError as there, and for a NaN.
 
     Examples
     --------
@@ -220,9 +231,16 @@ def size_words(table: pd.DataFrame, n: int, group: str) -> str:
     >>> size_words(studies.study_table("optimism_sizes"), 2000, "D")[:60]
     '2,000 people, group D, sNB minus that of the true risk per 1'
     """
-    told = []
-    for strategy, rows in sizes(table, n, group).groupby("name", sort=False):
-        each = ", ".join(f"{row.series} {row.estimate:+.0f}" for row in rows.itertuples())
+    told, shown = [], sizes(table, n, group)
+    checks.defined(shown, LIMITS)
+    for strategy, rows in shown.groupby("name", sort=False):
+        values = rows[["series", *LIMITS]].to_numpy().tolist()
+        each = ", ".join(f"{way} {_whole(mid)} ({_whole(low)} to {_whole(high)})" for way, mid, low, high in values)
         told.append(f"{strategy}: {each}")
     text = f"{n:,} people, group {group}, sNB minus that of the true risk {PER}. {'; '.join(told)}."
     return text.replace("group overall", "all groups together").replace("-", "−")
+
+
+def _whole(value: float) -> str:
+    """Signed and rounded; zero has no sign."""
+    return f"{round(value):+d}" if round(value) else "0"

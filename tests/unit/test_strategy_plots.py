@@ -46,6 +46,10 @@ def test_lines_are_per_ten_thousand_and_carry_the_truth_of_their_group():
         assert rows.loc[level, "truth"] == pytest.approx(rows.loc[level, "estimate"] + 100)
     with pytest.raises(al.AuditInputError, match="must lie over 'group' alone"):
         strategies.lines(found.expand_dims(model=["m"]), "apparent", "group")
+    with pytest.raises(al.AuditInputError, match="truth: of the groups of the interval it lacks 'Men'"):
+        strategies.lines(found, "apparent", "group", truth.sel(group=["Women"]))
+    with pytest.raises(al.AuditInputError, match="truth must lie over 'group' alone"):
+        strategies.lines(found, "apparent", "group", truth.sel(group="Women"))
 
 
 def test_judged_draws_every_interval_and_every_truth_in_the_order_of_the_methods():
@@ -79,6 +83,8 @@ def test_errors_are_mean_and_monte_carlo_limits(controlled):
     mean, se = (table[f"{'controlled' if controlled else 'error'}{end}"] for end in ("", "_se"))
     expected = np.c_[mean - 1.959964 * se, mean + 1.959964 * se][[0, 2, 1, 3]]
     np.testing.assert_allclose(bars(ax), expected, rtol=1e-6)
+    assert ax.lines[-1].get_xdata() == [0, 0]
+    assert ax.lines[-1].get_zorder() > 0.5  # where the grid of the house style lies
 
 
 def test_sizes_are_below_the_best():
@@ -95,7 +101,12 @@ def test_sizes_are_below_the_best():
     assert rows.loc[("OneEach", "true"), "high"] == pytest.approx(-50 + 1.959964 * 5)
     assert strategies.size_words(SIZES, 500, "D") == (
         "500 people, group D, sNB minus that of the true risk per 10,000. "
-        "NoSA: apparent −60, corrected −96, true −100; OneEach: apparent +70, corrected −40, true −50."
+        "NoSA: apparent −60 (−72 to −48), corrected −96 (−110 to −82), true −100 (−110 to −90); "
+        "OneEach: apparent +70 (+54 to +86), corrected −40 (−58 to −22), true −50 (−60 to −40)."
+    )
+    level = SIZES.assign(best=8900.0, controlled_se=1e-3)  # nothing is said of +0 or −0
+    assert "NoSA: apparent +40 (+40 to +40), corrected +4 (+4 to +4), true 0 (−10 to +10)" in (
+        strategies.size_words(level, 500, "D")
     )
     ax = strategies.by_size(SIZES, 500, "D").axes[0]
     low, high = ax.get_xlim()
@@ -103,6 +114,22 @@ def test_sizes_are_below_the_best():
     assert high > max(rows["high"].max(), 0)
     with pytest.raises(al.AuditInputError, match=r"n = 7, group = 'D': not in the table; there is n of \[500\]"):
         strategies.by_size(SIZES, 7, "D")
+    with pytest.raises(al.AuditInputError, match="the table lacks truth_se; see the study optimism_sizes"):
+        strategies.sizes(SIZES.drop(columns="truth_se"), 500, "D")
+    for part in (SIZES.iloc[:3], pd.concat([SIZES, SIZES.iloc[3:]])):
+        with pytest.raises(al.AuditInputError, match="OneEach: one row for apparent and one for corrected are needed"):
+            strategies.sizes(part, 500, "D")
+    with pytest.raises(al.AuditInputError, match="estimate or low or high is not defined for OneEach"):
+        strategies.size_words(SIZES.assign(truth=[8900.0, 8900.0, np.nan, np.nan]), 500, "D")
+
+
+def test_tables_without_their_columns():
+    with pytest.raises(al.AuditInputError, match="the table lacks name, series, estimate, low, high"):
+        strategies.judged(SIZES)
+    with pytest.raises(al.AuditInputError, match="the table lacks error, error_se; see the study optimism"):
+        strategies.errors(SIZES, "strategy")
+    with pytest.raises(al.AuditInputError, match="the table lacks size"):
+        strategies.errors(SIZES, "size", controlled=True)
 
 
 def test_all_sizes_of_the_committed_table_share_an_axis():
