@@ -31,6 +31,7 @@ def main() -> None:
             notebook = jupytext.read(source)
             notebook.cells.insert(0, new_code_cell(COLAB.format(url=settings["repository"]["url"])))
             jupytext.write(notebook, source.with_suffix(".ipynb"))
+            print(source.with_suffix(".ipynb").relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def subgroup_net_benefit(table: Any, threshold: Any, lam: Any, burden: Any = 1.0
     Returns
     -------
     Same dims as the table (and those of a grid of ``lam``); NaN where there is nobody. ``UNIT *`` it is the number of
-    people in 10,000 who are as well off as a true negative.
+    people in 10,000 who are as well off as a true negative. ``benefit_interval`` gives its interval.
 
     Raises
     ------

@@ -42,7 +42,8 @@ def decompose_gap(
     -------
     Dataset of ``prevalence``, ``effect`` (λ), ``burden``, ``performance`` (Se, F) and ``total`` (the gap). Where a
     group's prevalence is 0 or 1 it has no sensitivity or no false positive rate: the parts are NaN, ``total`` is not,
-    and the attribute ``undefined`` says so.
+    and the attribute ``undefined`` says so. For intervals split replicates, and take ``al.interval`` of one part, or of
+    all with ``parts.to_dataarray("part")``.
 
     Raises
     ------

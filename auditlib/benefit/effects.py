@@ -42,8 +42,9 @@ def tipping_lambda(
 
     Returns
     -------
-    Dataset of ``estimate`` (NaN unless 0 < λ* ≤ 1: then no treatment effect changes the sign), ``low``, ``high`` and
-    ``form`` of Fieller's set (``fieller``), which is not cut to (0, 1].
+    Dataset of ``estimate``, ``low``, ``high`` and ``form`` of Fieller's set (``fieller``), which is not cut to (0, 1].
+    The estimate is NaN where λ* lies outside (0, 1]: no treatment effect there is changes the sign. A set wholly above
+    1 says that the data exclude such an effect.
 
     Raises
     ------

@@ -39,7 +39,8 @@ def capacity_frontier(
     Exact over the edges of the table: for each k₁ of the group's people flagged, the best partner is the running
     maximum of the rest's benefit Σ λ_g r_g (TP_g − w·FP_g) over up to cap − k₁ people (observed benefit is not
     monotone), with the fewest flagged among equals. People of one score are never divided. O(E log E) for E edges.
-    Not exact for the minimum over several groups.
+    Not exact for the minimum over several groups. Points look better on the people they were found on than they are:
+    choose on one half, and take estimates and intervals of the other from ``auditlib.benefit.judge``.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def _checked(counts: Counts, level: object, dim: str | None) -> tuple[Counts, st
     """Counts over the one dim that has ``level``."""
     if not isinstance(counts, Counts) or counts.resampled:
         raise AuditInputError(
-            "a frontier is found on Counts, not resampled; judge(…, replicates=…) gives its intervals."
+            "a frontier is found on Counts, before .at(…) and not resampled; judge(…) gives its intervals."
         )
     dims = counts.dims if dim is None else counts.dims[(at := counts.column(dim)) : at + 1]
     found = [name for name in dims if str(level) in counts.groups[name]]

@@ -121,7 +121,7 @@ def optimism(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    table : DataFrame of ``studies.capacity.optimism``
+    table : DataFrame of the study ``capacity_optimism``
         Bars are 95% Monte-Carlo limits of the mean. Optimism is drawn as a share of what is kept.
 
     Raises

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         print(f"All {len(TABLES)} tables are there; name some, or pass --refit, to make them again.")
     failures = 0
-    bar = tqdm(chosen, unit="table")
+    bar = tqdm(chosen, unit="table", disable=not chosen)
     for name in bar:
         bar.set_description(name)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 import auditlib
 from auditlib import datasets, models
 from auditlib.benefit.core import UNIT
-from auditlib.benefit.frontier import capacity_frontier, judge
+from auditlib.benefit.frontier import judge
 from auditlib.counts import Counts, count
 from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
@@ -26,7 +26,7 @@ from auditlib.simulate.parameters import generator
 from auditlib.studies.bookkeeping import as_published
 from auditlib.studies.rows import enough
 
-__all__ = ["as_published", "fitted", "gains", "heart_counts", "income_of", "optimism", "samples"]
+__all__ = ["as_published", "fitted", "gains", "heart_counts", "income_of", "samples"]
 
 DATASET, OUTCOME, FAMILY = "cdc_diabetes", "HeartDiseaseorAttack", "l1_logistic"
 #: Household income a year in dollars, asked as 1 to 8, in five groups, lowest first.
@@ -197,51 +197,6 @@ def samples(counts: Counts, size: int, draws: int, seed: int = 1) -> Iterator[Co
     lines = counts.resample(draws, size=size, seed=seed).lines
     for units in lines.units:
         yield replace(counts, lines=replace(lines, units=units))
-
-
-def optimism(
-    counts: Counts, level: str, capacity: float, threshold: float, lam: Any, sizes: Sequence[int], draws: int = 25
-) -> pd.DataFrame:
-    """What points promise on the few people they are chosen on, and what they give among all they were drawn from.
-
-    One row for each of ``sizes`` and each end of the frontier (``point``): the mean gain per 10,000 over treating
-    nobody, of those for whom that end is best, ``promised`` and ``kept``; their difference, ``optimism``, and its
-    standard error ``se`` over ``draws`` samples.
-
-    Raises
-    ------
-    AuditInputError
-        For less than two draws (they have no standard error), without sizes, and as ``samples`` and ``judge``.
-
-    Examples
-    --------
-    >>> from auditlib.studies import benefit_counts
-    >>> counts = benefit_counts("snb-heart-income").sel(half="choose")
-    >>> found = optimism(counts, "under 15k", 0.03, 0.10, 0.22, [500], draws=5)
-    >>> found["point"].tolist(), bool((found["optimism"] > 0).all())
-    (['best overall', 'best for under 15k'], True)
-    """
-    check_whole(draws, "draws")
-    if draws < 2:
-        raise AuditInputError("draws must be at least 2: one sample has no standard error.")
-    if isinstance(sizes, str) or np.ndim(sizes) != 1 or not len(sizes):
-        raise AuditInputError(f"sizes = {sizes!r}: give a list of numbers of people, such as [500, 2000].")
-    for size in sizes:
-        check_whole(size, "each of sizes")
-    rows = []
-    for size in sizes:
-        found = []
-        for part in samples(counts, size, draws):
-            ends = capacity_frontier(part, level, capacity, threshold, lam).isel(point=[0, -1])
-            seen = (judge(held, ends, threshold, lam) for held in (part, counts))
-            both = [[_above(one, value, ends, None).values for value in ("overall", "snb_level")] for one in seen]
-            found.append([[values[0][0], values[1][1]] for values in both])
-        promised, kept = UNIT * np.array(found).transpose(1, 2, 0)
-        for k, name in enumerate(("best overall", f"best for {level}")):
-            lost = promised[k] - kept[k]
-            mean = {"promised": promised[k].mean(), "kept": kept[k].mean(), "optimism": lost.mean()}
-            rows.append({"size": size, "point": name, **mean, "se": lost.std(ddof=1) / np.sqrt(draws)})
-    return pd.DataFrame(rows)
 
 
 def _facts(frame: pd.DataFrame, model: Pipeline, train: pd.Series, seed: int, max_rows: int | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import xarray as xr
+from tqdm import tqdm
 
 from auditlib.benefit.frontier import capacity_frontier
 from auditlib.counts import Counts
@@ -56,7 +57,8 @@ def study(sizes: Mapping[int, int], seed: int = 1) -> pd.DataFrame:
     """One line a size and end."""
     counts, lines = benefit_counts("snb-heart-income").sel(half="choose"), []
     for size, draws in sizes.items():
-        drawn = np.array([ends_of(counts, sample) for sample in samples(counts, size, draws, seed=seed)])
+        bar = tqdm(samples(counts, size, draws, seed=seed), total=draws, desc=f"capacity_optimism {size}", leave=False)
+        drawn = np.array([ends_of(counts, sample) for sample in bar])
         for k, name in enumerate(("best overall", f"best for {LEVEL}")):
             found = pd.DataFrame(drawn[:, k], columns=VALUES)
             found["optimism"] = found["promised"] - found["kept"]

@@ -199,35 +199,6 @@ def test_samples_are_counts_of_their_own(committed):
     assert capacity_frontier(first, LEVEL, 0.03, T, LAM).attrs["capacity"] == 12
 
 
-def test_few_people_promise_more_than_they_keep(committed):
-    found = capacity.optimism(committed.sel(half="choose"), LEVEL, 0.03, T, LAM, [400, 20_000], draws=12)
-    assert found["optimism"].to_numpy() == pytest.approx((found["promised"] - found["kept"]).to_numpy())
-    few, many = (found[found["size"] == size].set_index("point") for size in (400, 20_000))
-    assert (few["optimism"] > 2 * few["se"]).all()
-    assert few.loc["best overall", "optimism"] > 3 * many.loc["best overall", "optimism"]
-    assert (few["kept"] < many["kept"]).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"draws": 1}, "draws must be at least 2: one sample has no standard error"),
-        ({"draws": 0}, "draws must be a whole number"),
-        ({"draws": 2.5}, "draws must be a whole number"),
-        ({"sizes": []}, r"sizes = \[\]: give a list of numbers of people"),
-        ({"sizes": 500}, "sizes = 500: give a list"),
-        ({"sizes": "500"}, "sizes = '500': give a list"),
-        ({"sizes": [500, 0]}, "each of sizes must be a whole number of at least 1, not 0"),
-        ({"sizes": [500, True]}, "each of sizes must be a whole number of at least 1, not True"),
-        ({"lam": 22}, "lam must be above 0 and at most 1"),
-    ],
-)
-def test_samples_that_cannot_be_drawn(committed, options, said):
-    given = {"level": LEVEL, "capacity": 0.03, "threshold": T, "lam": LAM, "sizes": [400], "draws": 2, **options}
-    with pytest.raises(al.AuditInputError, match=said):
-        capacity.optimism(committed.sel(half="choose"), **given)
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
