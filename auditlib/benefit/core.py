@@ -34,11 +34,6 @@ def odds(threshold: Any, table: Any) -> Any:
     return t / (1 - t)
 
 
-def cells_of(table: Any) -> dict[str, Any]:
-    """The four cells as numbers wide enough for sums and products."""
-    return {cell: _cell(table, cell) for cell in ALL}
-
-
 def net_benefit(table: Any, threshold: Any) -> Any:
     """Net benefit, NB = (TP − w·FP)/N with w = t/(1 − t).
 

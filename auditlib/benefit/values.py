@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from auditlib.counts.edges import snap
+from auditlib.counts.levels import check_levels
 from auditlib.errors import AuditInputError
 
 #: A DataArray may bring a dimension of its own that the table lacks, for a grid of values, if so named.
@@ -119,7 +120,7 @@ def _by_level(name: str, value: Any, table: Any) -> xr.DataArray:
             "pass a DataArray over the one meant."
         )
     dim = exact[0] if exact else max(shared, key=lambda d: shared[d])
-    _same_levels(name, dim, keys, levels[dim])
+    check_levels(name, "value", dim, keys, levels[dim])
     held = value.to_numpy() if isinstance(value, pd.Series) else value.values()
     numbers = dict(zip(keys, held, strict=True))
     bad = {key: number for key, number in numbers.items() if not _is_number(number)}
@@ -148,17 +149,7 @@ def _fitted(name: str, value: xr.DataArray, table: Any) -> xr.DataArray:
         held, wanted = value[dim].values, table[dim].values
         if len(held) == len(wanted) and (held == wanted).all():
             continue
-        _same_levels(name, dim, [str(level) for level in held], [str(level) for level in wanted])
+        check_levels(name, "value", dim, [str(level) for level in held], [str(level) for level in wanted])
         value = value.assign_coords({dim: [str(level) for level in held]}).sel({dim: [str(level) for level in wanted]})
         value = value.assign_coords({dim: wanted})
     return value.reset_coords(drop=True)
-
-
-def _same_levels(name: str, dim: str, keys: Sequence[str], levels: Sequence[str]) -> None:
-    missing = [level for level in levels if level not in keys]
-    unknown = [key for key in keys if key not in levels]
-    if missing or unknown or len(set(keys)) < len(keys):
-        parts = [f"no value for {', '.join(map(repr, missing))}"] if missing else []
-        parts += [f"unknown: {', '.join(map(repr, unknown))}"] if unknown else []
-        parts += ["a level is named twice"] if len(set(keys)) < len(keys) else []
-        raise AuditInputError(f"{name} by {dim!r}: {'; '.join(parts)}. The levels are {', '.join(map(repr, levels))}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -28,6 +29,18 @@ def check_name(name: str) -> None:
     """An error if ``name`` cannot name a group."""
     if name in RESERVED or name.startswith("bin."):
         raise AuditInputError(f"{name!r} cannot name a group, because tables and results use it; rename the column.")
+
+
+def check_levels(what: str, each: str, dim: str, given: Sequence[str], levels: Sequence[str]) -> None:
+    """An error unless ``given``, for which ``what`` has one ``each``, are the ``levels`` of ``dim``, in any order."""
+    missing = [level for level in levels if level not in given]
+    unknown = [level for level in given if level not in levels]
+    twice = len(set(given)) < len(given)
+    if missing or unknown or twice:
+        parts = [f"no {each} for {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"unknown: {', '.join(map(repr, unknown))}"] if unknown else []
+        parts += ["a level is named twice"] if twice else []
+        raise AuditInputError(f"{what} by {dim!r}: {'; '.join(parts)}. The levels are {', '.join(map(repr, levels))}.")
 
 
 def group_levels(

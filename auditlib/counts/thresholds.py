@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from auditlib.counts.edges import check_number
+from auditlib.counts.levels import check_levels
 from auditlib.errors import AuditInputError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _per_level(counts: Counts, threshold: Mapping[str, float]) -> xr.DataArray:
             f"({', '.join(counts.groups) or 'none'}); use .by(…) first, or a DataArray over the dimensions."
         )
     ((dim, levels),) = counts.groups.items()
-    _check_levels(dim, list(threshold), levels)
+    check_levels("thresholds", "threshold", dim, list(threshold), levels)
     return xr.DataArray([threshold[level] for level in levels], coords={dim: list(levels)}, dims=dim)
 
 
@@ -83,21 +84,9 @@ def _per_group(counts: Counts, threshold: xr.DataArray) -> Resolved:
         if dim not in threshold.coords:
             raise AuditInputError(f"the thresholds have no coordinate for {dim!r}; give the level names.")
         levels = [str(value) for value in threshold[dim].values]
-        _check_levels(dim, levels, known[dim])
+        check_levels("thresholds", "threshold", dim, levels, known[dim])
         threshold = threshold.assign_coords({dim: levels}).sel({dim: list(known[dim])})
     order = [dim for dim in known if dim in threshold.dims]
     threshold = threshold.transpose(*order)
     index = np.array([counts.edges.index(value) for value in threshold.values.reshape(-1)])
     return Resolved(threshold, index.reshape(threshold.shape))
-
-
-def _check_levels(dim: str, given: Sequence[str], levels: Sequence[str]) -> None:
-    missing = [level for level in levels if level not in given]
-    unknown = [level for level in given if level not in levels]
-    if missing or unknown or len(set(given)) < len(given):
-        parts = [f"no threshold for {', '.join(map(repr, missing))}"] if missing else []
-        parts += [f"unknown: {', '.join(map(repr, unknown))}"] if unknown else []
-        parts += ["a level is named twice"] if len(set(given)) < len(given) else []
-        raise AuditInputError(
-            f"thresholds by {dim!r}: {'; '.join(parts)}. The levels are {', '.join(map(repr, levels))}."
-        )
