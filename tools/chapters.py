@@ -30,7 +30,15 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ["_toc.yml", "references.bib", "_static"]
 # What every notebook's numbers depend on, besides its own text.
-SHARED = ["auditlib", "data/counts", "data/studies", "data/published", "data/sources.toml", "requirements.txt"]
+SHARED = [
+    "auditlib",
+    "data/counts",
+    "data/multiverse",
+    "data/studies",
+    "data/published",
+    "data/sources.toml",
+    "requirements.txt",
+]
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",  # two notebooks on two cores: more threads only wait for each other
     "OPENBLAS_NUM_THREADS": "1",

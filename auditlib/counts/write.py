@@ -37,6 +37,12 @@ def write(counts: Counts, path: str | Path | None) -> str | None:
     text = text_of(counts)
     if path is None:
         return text
+    save(path, text)
+    return None
+
+
+def save(path: str | Path, text: str) -> None:
+    """A text as a file, moved into place once it is complete; an error says why it cannot be written."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise AuditInputError(f"to_csv takes the path of a file, not {path!r}.")
     try:
@@ -52,7 +58,6 @@ def write(counts: Counts, path: str | Path | None) -> str | None:
             raise
         said = getattr(error, "strerror", None) or error
         raise AuditInputError(f"{os.fspath(path)!r}: cannot be written ({said}).") from error
-    return None
 
 
 def _check_target(target: Path) -> None:

@@ -1,6 +1,6 @@
 """Risk models for an audit: six families, patient-wise splits, calibrated scores, uses of the subgroup attribute."""
 
-from auditlib.models.crossfit import CrossFit, check_jobs, cross_fit
+from auditlib.models.crossfit import CrossFit, cross_fit
 from auditlib.models.families import FAMILIES, MEMBERS, calibrated, family, preprocessor
 from auditlib.models.learners import LEARNERS, PENALTY
 from auditlib.models.splits import check_seed, folds, split
@@ -15,7 +15,6 @@ __all__ = [
     "CrossFit",
     "Fitted",
     "calibrated",
-    "check_jobs",
     "check_seed",
     "cross_fit",
     "family",

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tqdm.auto import tqdm
 
 from auditlib.errors import AuditInputError
+from auditlib.jobs import check_jobs
 from auditlib.models.families import FAMILIES, MEMBERS, family, preprocessor
 from auditlib.models.splits import Fold, check_index, check_seed, checked, folds
 
@@ -37,10 +38,13 @@ class CrossFit:
         Mean AUC over the training folds, by family.
     scores : pandas.DataFrame
         Calibrated risks of the test rows, one column a family.
+    uncalibrated : pandas.DataFrame
+        The mean over the folds' models of the probabilities they give themselves.
     """
 
     cv_auc: dict[str, float]
     scores: pd.DataFrame
+    uncalibrated: pd.DataFrame
 
     @property
     def selected(self) -> str:
@@ -123,17 +127,6 @@ def cross_fit(
     return _combine(raw, y, splits, families, test.index)
 
 
-def check_jobs(n_jobs: object) -> None:
-    """An error unless `n_jobs` is a number of processes: 1 or more, or −1 for one a core (−2 for one fewer, …).
-
-    Examples
-    --------
-    >>> check_jobs(-1)
-    """
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise AuditInputError(f"n_jobs = {n_jobs!r}: give a whole number of processes, or -1 for one a core.")
-
-
 def _check(label: ArrayLike, cluster: ArrayLike | None, rows: int, families: Sequence[str]) -> NDArray[np.int64]:
     """The label as an array; what does not fit stops here, not after minutes of fitting."""
     if isinstance(families, str) or not np.iterable(families) or not len(families):
@@ -209,12 +202,14 @@ def _combine(
 ) -> CrossFit:
     auc: dict[str, float] = {}
     scores: dict[str, Floats] = {}
+    plain: dict[str, Floats] = {}
     for name in families:
         mine = sorted((r for r in raw if r.name == name), key=lambda r: r.fold)
         held_labels = [y[held] for _, held in splits]
         auc[name] = float(np.mean([roc_auc_score(t, r.held) for t, r in zip(held_labels, mine, strict=True)]))
         scores[name] = np.mean([_isotonic(r.held, t, r.test) for t, r in zip(held_labels, mine, strict=True)], axis=0)
-    return CrossFit(auc, pd.DataFrame(scores, index=index))
+        plain[name] = np.mean([r.test_probability for r in mine], axis=0)
+    return CrossFit(auc, pd.DataFrame(scores, index=index), pd.DataFrame(plain, index=index))
 
 
 def _isotonic(held: Floats, y: NDArray[Any], test: Floats) -> Floats:

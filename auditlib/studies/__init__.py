@@ -3,6 +3,7 @@
 from auditlib.studies.benefit import benefit_counts, diabetes_cohort, diabetes_counts, diabetes_models_counts
 from auditlib.studies.comparisons import COHORTS, COMPARISONS, Cohort, Comparison, comparison_of, published
 from auditlib.studies.gap import Predictions, gap_audit, gap_predictions
+from auditlib.studies.multiverse import committed_multiverse, gap_multiverse, multiverse_grid
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.reproduction import comparison_counts, gap_row, gap_table, study_table
 
@@ -13,6 +14,7 @@ __all__ = [
     "Comparison",
     "Predictions",
     "benefit_counts",
+    "committed_multiverse",
     "comparison_counts",
     "comparison_of",
     "diabetes_cohort",
@@ -20,9 +22,11 @@ __all__ = [
     "diabetes_models_counts",
     "diabetes_optimism",
     "gap_audit",
+    "gap_multiverse",
     "gap_predictions",
     "gap_row",
     "gap_table",
+    "multiverse_grid",
     "published",
     "study_table",
 ]

@@ -1,7 +1,8 @@
 """``python -m auditlib.studies [name …]``: write the tables that are missing, or those named.
 
 Counts of a test set (``gap-…``, ``snb-…``) go to ``data/counts``; results of many refits (``split_seeds``,
-``snb_diabetes_optimism``) to ``data/studies``.
+``snb_diabetes_optimism``, ``multiverse_budget``) to ``data/studies``; multiverses to ``data/multiverse``. A multiverse
+that is stopped goes on where it was: its finished specifications are in ``build/multiverse``.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from auditlib.counts import Counts
-from auditlib.datasets import counts_path
+from auditlib.datasets import counts_path, root
 from auditlib.errors import AuditInputError
+from auditlib.multiverse import write_multiverse
 from auditlib.studies import COMPARISONS, gap_audit
 from auditlib.studies.benefit import diabetes_counts, diabetes_models_counts
 from auditlib.studies.comparisons import Comparison
+from auditlib.studies.multiverse import AXES, budget_study, gap_multiverse, multiverse_grid, multiverse_path
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.splits import split_path, split_study
 
@@ -44,8 +47,10 @@ COUNTED: dict[str, Callable[[int], Counts]] = {
 REFITTED: dict[str, Callable[[int], pd.DataFrame]] = {
     "split_seeds": lambda jobs: split_study(n_jobs=jobs, progress=True),
     "snb_diabetes_optimism": lambda jobs: diabetes_optimism(n_jobs=jobs, progress=True),
+    "multiverse_budget": lambda jobs: budget_study(n_jobs=jobs, progress=True),
 }
-TABLES = [*COUNTED, *REFITTED]
+MULTIVERSES = {f"multiverse-{dataset}": dataset for dataset in AXES}
+TABLES = [*COUNTED, *REFITTED, *MULTIVERSES]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no study {', '.join(unknown)}; choose from {', '.join(TABLES)}")
     if options.jobs == 0:
         parser.error("--jobs 0: give a number of processes, or -1 for one a core")
-    chosen = options.names or [name for name in TABLES if options.refit or not _path(name).exists()]
+    chosen = list(dict.fromkeys(options.names)) or [
+        name for name in TABLES if options.refit or not _path(name).exists()
+    ]
     if not chosen:
         print(f"All {len(TABLES)} tables are there; name some, or pass --refit, to make them again.")
     failures = 0
@@ -69,13 +76,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar.set_description(name)
         try:
             _write(name, options.jobs)
-        except AuditInputError as error:  # one cohort not at hand does not stop the others
+        except (AuditInputError, OSError) as error:  # one cohort not at hand does not stop the others
             failures += 1
             tqdm.write(f"{name}: {error}", file=sys.stderr)
     return 1 if failures else 0
 
 
 def _path(name: str) -> Path:
+    if name in MULTIVERSES:
+        return multiverse_path(MULTIVERSES[name])
     return counts_path(name) if name in COUNTED else split_path().with_name(f"{name}.csv")
 
 
@@ -84,10 +93,26 @@ def _write(name: str, jobs: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if name in COUNTED:
         COUNTED[name](jobs).to_csv(path)
+    elif name in MULTIVERSES:
+        _write_multiverse(MULTIVERSES[name], path, jobs)
     else:
         draft = path.with_suffix(".part")
         REFITTED[name](jobs).to_csv(draft, index=False)
         draft.replace(path)
+
+
+def _write_multiverse(dataset: str, path: Path, jobs: int) -> None:
+    kept = root() / "build" / "multiverse" / f"{dataset}.jsonl"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    found = gap_multiverse(multiverse_grid(dataset), kept, n_jobs=jobs, progress=True)
+    if len(found.failed):
+        first = found.failed["error"].iloc[0]
+        said = f"{len(found.failed):,} of {len(found.rows):,} specifications failed, the first with: {first}"
+        if len(found.failed) == len(found.rows):
+            raise AuditInputError(f"{said} Nothing was written; remove {kept} to try again.")
+        tqdm.write(said, file=sys.stderr)
+    write_multiverse(found, path)
+    kept.unlink()  # what a run keeps is of use until it is whole
 
 
 if __name__ == "__main__":

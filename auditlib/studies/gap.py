@@ -201,12 +201,18 @@ def gap_predictions(
 
 def compared(frame: pd.DataFrame, comparison: Comparison) -> tuple[pd.DataFrame, pd.Series]:
     """Rows of the two groups, and the group of each. What is in neither takes no part, not even in training."""
+    group = group_of(frame, comparison)
+    kept = group.notna()
+    return frame[kept].reset_index(drop=True), group[kept].reset_index(drop=True)
+
+
+def group_of(frame: pd.DataFrame, comparison: Comparison) -> pd.Series:
+    """Group of each row, in the order of the comparison; missing where a row is in neither."""
     levels = comparison.levels()
     where = {level: group for group, mine in levels.items() for level in mine}
     group = frame[comparison.cohort.columns[comparison.attribute]].map(where)
-    kept = group.notna()
-    ordered = pd.Categorical(group[kept], categories=list(levels), ordered=True)
-    return frame[kept].reset_index(drop=True), pd.Series(ordered, name=comparison.attribute)
+    ordered = pd.Categorical(group, categories=list(levels), ordered=True)
+    return pd.Series(ordered, index=frame.index, name=comparison.attribute)
 
 
 def predictors(frame: pd.DataFrame, comparison: Comparison) -> pd.DataFrame:

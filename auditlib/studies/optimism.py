@@ -29,6 +29,7 @@ from auditlib.counts import confusion
 from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
 from auditlib.intervals import optimism_interval
+from auditlib.jobs import check_jobs
 from auditlib.studies.benefit import LAM, RACES, SEED, THRESHOLD, DiabetesCohort, diabetes_cohort, predicted
 
 Floats = NDArray[np.float64]
@@ -86,7 +87,7 @@ def diabetes_optimism(
     for name, value in (("budget", budget), ("refits", refits), ("boosted_refits", boosted_refits)):
         check_whole(value, name)
     models.check_seed(seed)
-    models.check_jobs(n_jobs)
+    check_jobs(n_jobs)
     cohort = diabetes_cohort(max_rows, seed)
     fit, held = sampled(cohort, budget, seed)
     inside, outside = part(cohort, fit), part(cohort, held)

@@ -16,6 +16,7 @@ from auditlib import datasets, models
 from auditlib.counts import count
 from auditlib.counts.merge import check_whole
 from auditlib.intervals import gap_interval
+from auditlib.jobs import check_jobs
 from auditlib.studies.comparisons import comparison_of
 from auditlib.studies.gap import compared, gap_audit, predictors
 
@@ -96,7 +97,7 @@ def split_study(draws: int = 20, n_jobs: int = 1, progress: bool = False) -> pd.
         One row a fit: what was varied (``split`` or ``training``), the comparison, gap, Newcombe's interval, trials, τ.
     """
     check_whole(draws, "draws")
-    models.check_jobs(n_jobs)
+    check_jobs(n_jobs)
     seeds = range(SEED, SEED + draws)
     jobs: list[tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = [
         (resplit, (*setting, seed)) for setting in SPLITS for seed in seeds

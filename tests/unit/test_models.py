@@ -99,6 +99,13 @@ def test_one_pass_equals_scikit_learn_fitting_twice(name):
     difference = np.abs(ours.scores[name] - theirs.predict_proba(frame.iloc[test])[:, 1])
     assert np.quantile(difference, 0.95) < 0.004
     assert ours.cv_auc[name] == pytest.approx(auc, abs=0.002)
+    with threadpool_limits(1):
+        parts = [
+            make_pipeline(models.preprocessor(rows), models.family(name)).fit(rows.iloc[rest], y[rest])
+            for rest, _ in splits
+        ]
+    plain = np.mean([part.predict_proba(frame.iloc[test])[:, 1] for part in parts], axis=0)
+    assert np.quantile(np.abs(ours.uncalibrated[name] - plain), 0.95) < 0.004
 
 
 def test_soft_vote_is_the_mean_of_its_members():

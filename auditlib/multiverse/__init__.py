@@ -1,0 +1,19 @@
+"""A grid of analyst choices → one row a specification, and what the rows say together."""
+
+from auditlib.multiverse.files import read_multiverse, write_multiverse
+from auditlib.multiverse.grid import Grid
+from auditlib.multiverse.runner import Multiverse, run_multiverse
+from auditlib.multiverse.shares import choice_means, variance_shares
+from auditlib.multiverse.summaries import forks, sign_counts
+
+__all__ = [
+    "Grid",
+    "Multiverse",
+    "choice_means",
+    "forks",
+    "read_multiverse",
+    "run_multiverse",
+    "sign_counts",
+    "variance_shares",
+    "write_multiverse",
+]

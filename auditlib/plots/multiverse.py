@@ -1,0 +1,299 @@
+"""Multiverses: the curve of all specifications, which choices move it, and what is left when some are held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from auditlib.errors import AuditInputError
+from auditlib.multiverse.shares import REST
+from auditlib.multiverse.summaries import sign_counts
+from auditlib.plots import checks, style
+
+LIMITS = ("estimate", "low", "high")
+STRIPS, BARS = 54, 30  # of the choices under the curve (on a phone 4 px wide each), and of a distribution
+ANY = "any"
+SIDES = {"above zero": style.GROUPS[0], "contains zero": style.MUTED, "below zero": style.GROUPS[1]}
+Names = Mapping[str, str]
+
+
+def specification_curve(
+    rows: pd.DataFrame,
+    axes: Iterable[str],
+    default: Mapping[str, Any] | None = None,
+    *,
+    label: str = "Sensitivity gap",
+    names: Names | None = None,
+) -> Figure:
+    """All estimates in order, a hairline for each interval, and underneath which choices stand where.
+
+    The specification curve of Simonsohn, Simmons and Nelson 2020. Thousands of specifications are narrower than a
+    pixel. Every interval is drawn all the same, those of one side of zero as one path; the choices are summed up in
+    strips of neighbouring specifications, the bar of a choice being as high as the share of the strip's specifications
+    that have it (full height: all of them).
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a specification: a column an axis, ``estimate``, ``low``, ``high``; those without an estimate are left
+        out.
+    axes : names of columns
+        In the order in which they stand below the curve; an axis of a single choice is not shown.
+    default : mapping of axis to choice, optional
+        Marked, where it has an estimate.
+    names : mapping, optional
+        How an axis or a choice (as text) is called in the figure.
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns, or without an estimate.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"family": list("aabb"), "seed": [1, 2, 1, 2], "estimate": [0.1, -0.1, 0.3, -0.4],
+    ...                      "low": [-0.1, -0.3, 0.1, -0.5], "high": [0.3, 0.1, 0.5, -0.3]})
+    >>> figure = specification_curve(rows, ["family", "seed"], {"family": "a", "seed": 1})
+    >>> [text.get_text() for text in figure.axes[1].get_yticklabels()]
+    ['family', 'a', 'b', 'seed', '1', '2']
+    """
+    axes = list(axes)
+    held = _ordered(rows, [*axes, *LIMITS])
+    known = {axis: list(dict.fromkeys(rows[axis])) for axis in axes}
+    lines = _lines([(axis, one) for axis, some in known.items() if len(some) > 1 for one in some], names or {})
+    size = (style.WIDTH, 2.9 + 0.2 * len(lines))
+    figure, (top, below) = plt.subplots(2, 1, sharex=True, height_ratios=[2.4, 0.2 * len(lines) + 0.1], figsize=size)
+    _curve(top, held, label)
+    _strips(below, held, lines)
+    below.set_xlim(-0.01 * len(held), 1.01 * len(held))
+    below.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    below.set_xlabel(f"{len(held):,} specifications in the order of their estimates")
+    if default is not None and (place := _place(held, axes, default)) is not None:
+        for ax in (top, below):
+            ax.axvline(place + 0.5, color=style.INK, lw=1, ls=":")
+        top.plot(place + 0.5, held["estimate"].iloc[place], "o", color=style.INK, ms=7, label="default")
+    legend = figure.legend(loc="outside upper center", ncols=2, handlelength=1.2, columnspacing=1.2)
+    for line in legend.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), 2.5))  # a hairline has no colour to see
+    return figure
+
+
+def shares(found: Mapping[str, pd.DataFrame], *, names: Names | None = None) -> Axes:
+    """Shares of the variance of the estimates by axis: net of the patients' noise with intervals; a bar with it.
+
+    Parameters
+    ----------
+    found : mapping of a series' name to the DataFrame of ``variance_shares``, with replicates
+        Axes stand in the order of the last one's net shares.
+
+    Raises
+    ------
+    AuditInputError
+        For a table without these columns, axes that differ, or more series than there are colours.
+
+    Examples
+    --------
+    >>> found = pd.DataFrame({"share": [0.6, 0.3], "net": [0.7, 0.2], "low": [0.5, 0.0], "high": [0.8, 0.4]},
+    ...                      index=["threshold", "seed"])
+    >>> shares({"by itself": found}).get_legend_handles_labels()[1]
+    ['by itself', 'with the luck of the patients']
+    """
+    colours, step = style.group_colours(found), 0.3
+    for table in found.values():
+        checks.columns(table, ("share", "net", "low", "high"), "variance_shares with replicates")
+    tables = {name: table.drop(index=REST, errors="ignore") for name, table in found.items()}
+    if len({frozenset(table.index) for table in tables.values()}) != 1:
+        raise AuditInputError("shares: give tables of variance_shares of the same axes, at least one.")
+    last = list(tables.values())[-1]
+    order = last["net"].fillna(last["share"]).sort_values(kind="stable").index
+    ax = plt.subplots(figsize=(style.WIDTH, 1.5 + 0.22 * len(order) * (1 + len(tables)) / 1.5))[1]
+    for k, (name, table) in enumerate(tables.items()):
+        rows, place = table.loc[order], np.arange(len(order)) + step * ((len(tables) - 1) / 2 - k)
+        ax.hlines(place, rows["low"], rows["high"], color=colours[name], lw=2.5)
+        ax.plot(rows["net"], place, "osD^"[k % 4], color=colours[name], ms=5.5, label=style.plain(name))
+        luck = "with the luck of the patients" if table is last else None
+        ax.plot(rows["share"], place, "|", color=style.INK, ms=9, mew=1.6, label=luck)
+    ax.set_yticks(range(len(order)), [style.plain((names or {}).get(axis, axis)) for axis in order])
+    ax.set(xlim=(-0.02, 1.02), xlabel="Share of the variance")
+    ax.xaxis.set_major_formatter(PercentFormatter(1))
+    ax.grid(axis="y", visible=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=1, framealpha=0)
+    return ax
+
+
+def shifts(means: pd.DataFrame, *, label: str = "Shift of the sensitivity gap", names: Names | None = None) -> Axes:
+    """Which way each choice moves the estimate: its mean minus that of all specifications, with intervals of patients.
+
+    Parameters
+    ----------
+    means : DataFrame of ``choice_means``, with replicates
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns.
+
+    Examples
+    --------
+    >>> means = pd.DataFrame({"axis": "seed", "choice": [1, 2], "shift": [-0.1, 0.1], "shift_low": [-0.2, 0.0],
+    ...                       "shift_high": [0.0, 0.2]})
+    >>> [text.get_text() for text in shifts(means).get_yticklabels()]
+    ['seed', '1', '2']
+    """
+    checks.columns(means, ("axis", "choice", "shift", "shift_low", "shift_high"), "choice_means with replicates")
+    lines = _lines(means[["axis", "choice"]].to_numpy().tolist(), names or {})
+    found = means.set_index(["axis", "choice"])
+    ax = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.2 * len(lines)))[1]
+    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+    for place, (axis, choice, _) in enumerate(lines):
+        if choice is not None:
+            row = found.loc[(axis, choice)]
+            ax.plot([row["shift_low"], row["shift_high"]], [place] * 2, color=style.GROUPS[0], lw=2.5)
+            ax.plot(row["shift"], place, "o", color=style.GROUPS[0], ms=5)
+    _label(ax, lines)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(label)
+    return ax
+
+
+def holding(rows: pd.DataFrame, chosen: Mapping[str, Any], *, label: str = "Sensitivity gap") -> Figure:
+    """The estimates of the specifications that have the chosen choices, by the side of zero on which intervals lie.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As in ``specification_curve``.
+    chosen : mapping of axis to a choice, or to "any"
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns, a choice that no row has, or no estimate.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"seed": [1, 2], "estimate": [0.1, -0.1], "low": [-0.1, -0.3], "high": [0.3, 0.1]})
+    >>> holding(rows, {"seed": 2}).axes[0].get_xlabel()
+    'Sensitivity gap (1 of 2 specifications)'
+    """
+    every, held = _ordered(rows, [*chosen, *LIMITS]), _ordered(_having(rows, chosen), LIMITS)
+    low, high = every["estimate"].clip(upper=0).min(), every["estimate"].clip(lower=0).max()
+    step = (high - low or 1.0) / BARS
+    edges = step * np.arange(np.floor(low / step), np.ceil(high / step + 1e-9) + 1)  # none crosses zero
+    figure, ax = plt.subplots(figsize=(style.WIDTH, 3.4))
+    base: Any = 0
+    for name, colour in SIDES.items():
+        height = np.histogram(held.loc[_sides(held) == name, "estimate"], edges)[0]
+        ax.bar(edges[:-1], height, step, base, align="edge", color=colour, label=f"interval {name}")
+        base = base + height
+    ax.stairs(np.histogram(every["estimate"], edges)[0], edges, color=style.INK, lw=1, label="all specifications")
+    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+    ax.set(xlabel=f"{label} ({len(held):,} of {len(every):,} specifications)", ylabel="Specifications")
+    ax.grid(axis="x", visible=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, framealpha=0, columnspacing=1.2)
+    return figure
+
+
+def holding_words(rows: pd.DataFrame, chosen: Mapping[str, Any], names: Names | None = None) -> str:
+    """The same in words: how many specifications, and how their estimates and intervals lie to zero.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"seed": [1, 2], "estimate": [0.1, -0.1], "low": [-0.1, -0.3], "high": [0.3, 0.1]})
+    >>> holding_words(rows, {"seed": 2})
+    'seed 2: of 1 estimates 0 positive and 1 negative; intervals above zero 0, below 0, containing it 1.'
+    """
+    held = _having(rows, chosen)
+    n = sign_counts(held)["n"]
+    kept = [[(names or {}).get(str(x), str(x)) for x in pair] for pair in chosen.items() if pair[1] != ANY]
+    told = ", ".join(map(" ".join, kept)) or "all choices"
+    return (
+        f"{told}: of {n[['positive', 'negative', 'zero']].sum():,} estimates {n['positive']:,} positive and "
+        f"{n['negative']:,} negative; intervals above zero {n['interval above zero']:,}, below "
+        f"{n['interval below zero']:,}, containing it {n['interval contains zero']:,}."
+    )
+
+
+def _ordered(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """What has an estimate, in the order of estimates."""
+    checks.columns(rows, names, "run_multiverse(…).rows")
+    held = rows[np.isfinite(rows["estimate"].to_numpy(float))]
+    if held.empty:
+        raise AuditInputError(f"none of {len(rows)} specifications has an estimate to draw.")
+    return held.sort_values("estimate", kind="stable")
+
+
+def _having(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
+    checks.columns(rows, chosen, "run_multiverse(…).rows")
+    for axis, choice in chosen.items():
+        there = dict.fromkeys(rows[axis])
+        if choice != ANY and choice not in there:
+            raise AuditInputError(f"{axis} = {choice!r}: no row left has it; there is {', '.join(map(str, there))}.")
+        rows = rows if choice == ANY else rows[rows[axis] == choice]
+    return rows
+
+
+def _sides(held: pd.DataFrame) -> np.ndarray:
+    return np.select([held["low"] > 0, held["low"].le(0) & held["high"].ge(0), held["high"] < 0], list(SIDES), "")
+
+
+def _lines(choices: Iterable[Iterable[Any]], names: Names) -> list[tuple[str, Any, str]]:
+    """Axis, choice (None: the heading) and text of every line, from pairs of axis and choice."""
+    found: list[tuple[str, Any, str]] = []
+    for axis, choice in choices:
+        if not found or found[-1][0] != axis:
+            found.append((axis, None, names.get(axis, axis)))
+        found.append((axis, choice, names.get(str(choice), str(choice))))
+    return found
+
+
+def _label(ax: Axes, lines: list[tuple[str, Any, str]]) -> None:
+    ax.set_yticks(range(len(lines)), [style.plain(text) for *_, text in lines])
+    for tick, (_, choice, _) in zip(ax.get_yticklabels(), lines, strict=True):
+        tick.set_fontweight("bold" if choice is None else "normal")
+    ax.set_ylim(len(lines) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
+def _curve(ax: Axes, held: pd.DataFrame, label: str) -> None:
+    x, side = np.arange(len(held)) + 0.5, _sides(held)
+    width = float(np.clip(200 / len(held), 0.35, 4))
+    for name, colour in SIDES.items():
+        part = held[side == name]
+        gap = np.full(len(part), np.nan)  # one path: a line a specification would weigh ten times as much
+        at = np.column_stack([x[side == name], x[side == name], gap]).ravel()
+        ends = np.column_stack([part["low"], part["high"], gap]).ravel()
+        if len(part):
+            ax.plot(at, ends, color=colour, lw=width, alpha=0.7, solid_capstyle="butt", label=f"interval {name}")
+    few: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4} if len(held) <= STRIPS else {}
+    ax.plot(x, held["estimate"], color=style.INK, lw=1.6, label="estimate", **few)
+    ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
+    ax.grid(axis="x", visible=False)
+    ax.set_ylabel(label)
+
+
+def _strips(ax: Axes, held: pd.DataFrame, lines: list[tuple[str, Any, str]]) -> None:
+    edges = np.linspace(0, len(held), min(len(held), STRIPS) + 1).round()
+    for place, (axis, choice, _) in enumerate(lines):
+        if choice is not None:
+            share = np.histogram(np.flatnonzero(held[axis] == choice) + 0.5, edges)[0] / np.diff(edges)
+            ax.stairs(place + 0.42 - 0.84 * share, edges, baseline=place + 0.42, fill=True, color=style.GROUPS[5])
+    _label(ax, lines)
+    ax.grid(visible=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+
+
+def _place(held: pd.DataFrame, axes: list[str], default: Mapping[str, Any]) -> int | None:
+    """Where the default stands in the order; None without an estimate."""
+    if unknown := [axis for axis in default if axis not in axes]:
+        raise AuditInputError(f"default: {unknown[0]!r} is none of the axes {', '.join(axes)}.")
+    places = np.flatnonzero(np.all([held[axis] == choice for axis, choice in default.items()], axis=0))
+    return int(places[0]) if len(places) == 1 else None
