@@ -1,4 +1,4 @@
-"""What benefit functions take beside a table: a threshold, a treatment effect, a burden, each checked."""
+"""What functions take beside a table: a threshold, a treatment effect, a burden, a prevalence, each checked."""
 
 from __future__ import annotations
 
@@ -14,23 +14,26 @@ from auditlib.counts.levels import check_levels
 from auditlib.errors import AuditInputError
 
 #: A DataArray may bring a dimension of its own that the table lacks, for a grid of values, if so named.
-GRIDS = ("threshold", "lam", "burden")
+GRIDS = ("threshold", "lam", "burden", "prevalence")
 _RANGES = {
     "lam": ("above 0 and at most 1 (a relative risk reduction)", lambda v: (v > 0) & (v <= 1)),
     "burden": ("above 0 and at most 1 (the chance of the bad outcome, untreated)", lambda v: (v > 0) & (v <= 1)),
     "threshold": ("at least 0 and below 1 (at 1 the odds are infinite)", lambda v: (v >= 0) & (v < 1)),
+    "prevalence": ("above 0 and below 1 (at 0 and 1 only one kind of people is left)", lambda v: (v > 0) & (v < 1)),
+    "sensitivity": ("from 0 to 1, or NaN where undefined", lambda v: ~(v < 0) & ~(v > 1)),
+    "specificity": ("from 0 to 1, or NaN where undefined", lambda v: ~(v < 0) & ~(v > 1)),
 }
 
 
 def given(name: str, value: Any, table: Any) -> Any:
-    """``value`` of lam, burden or threshold as a float, or as a DataArray whose levels are the table's.
+    """``value`` of lam, burden, threshold or prevalence as a float, or as a DataArray whose levels are the table's.
 
     Parameters
     ----------
-    name : {"lam", "burden", "threshold"}
+    name : {"lam", "burden", "threshold", "prevalence"}
     value : number, mapping of level to number, Series, or DataArray
         A mapping names every level of one group dim. A DataArray has the table's levels in its dims; one more dim is
-        allowed for a grid of values, when its name begins with ``lam``, ``burden`` or ``threshold``.
+        allowed for a grid of values, when its name begins with that of a value.
     table : confusion table
 
     Raises
@@ -48,12 +51,12 @@ def given(name: str, value: Any, table: Any) -> Any:
     if isinstance(value, pd.Series | Mapping):
         value = _by_level(name, value, table)
     if isinstance(value, xr.DataArray):
-        return _check(name, _fitted(name, value, table))
+        return in_range(name, _fitted(name, value, table))
     if not _is_number(value):
         raise AuditInputError(
             f"{name} must be a number, a dict of one number a group, or a DataArray with named dims, not {value!r}."
         )
-    return float(_check(name, np.float64(value)))
+    return float(in_range(name, np.float64(value)))
 
 
 def together(table: Any, **values: Any) -> list[Any]:
@@ -69,18 +72,31 @@ def together(table: Any, **values: Any) -> list[Any]:
     >>> together({}, threshold=0.2, lam=0.5)
     [0.2, 0.5]
     """
-    checked = [given(name, value, table) for name, value in values.items()]
+    return same_levels(**{name: given(name, value, table) for name, value in values.items()})
+
+
+def same_levels(**values: Any) -> list[Any]:
+    """The values, or an error if two DataArrays among them have one dim with different coordinates.
+
+    >>> same_levels(sensitivity=0.8, specificity=0.9)
+    [0.8, 0.9]
+    """
     try:
-        xr.align(*(value for value in checked if isinstance(value, xr.DataArray)), join="exact", copy=False)
+        xr.align(*(value for value in values.values() if isinstance(value, xr.DataArray)), join="exact", copy=False)
     except ValueError:
         raise AuditInputError(
             f"{', '.join(values)} run over dims of one name with different coordinates (0.1·3 and 0.3 differ in the "
             "last bit, too); make one array of coordinates and use it for all."
         ) from None
-    return checked
+    return list(values.values())
 
 
-def _check(name: str, values: Any) -> Any:
+def in_range(name: str, values: Any) -> Any:
+    """The numbers, or an error that names the first outside the range of ``name``.
+
+    >>> in_range("prevalence", 0.1)
+    0.1
+    """
     words, inside = _RANGES[name]
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf":
@@ -139,8 +155,8 @@ def _fitted(name: str, value: xr.DataArray, table: Any) -> xr.DataArray:
         known = isinstance(table, xr.Dataset | xr.DataArray) and dim in table.dims
         if not known and not dim.startswith(GRIDS):
             raise AuditInputError(
-                f"{name} runs over {dim!r}, which is no dim of the table; name a grid of values lam…, burden… or "
-                "threshold…, and a group as in the table."
+                f"{name} runs over {dim!r}, which is no dim of the table; name a grid of values lam…, burden…, "
+                "threshold… or prevalence…, and a group as in the table."
             )
         if dim not in value.coords:
             raise AuditInputError(f"{name} has no coordinate for {dim!r}; give the level names.")

@@ -70,15 +70,31 @@ def check_independent(table: xr.Dataset, dim: str) -> None:
         )
 
 
-def check_table(table: Any) -> None:
-    """An error unless ``table`` holds counts, with moments that are its own where its rows are clustered."""
+def check_counted(table: xr.Dataset) -> None:
+    """An error if the table holds expected counts, which say nothing of how many patients they rest on."""
+    if "expected_at" in table.variables:
+        raise AuditInputError(
+            f"this table holds the counts to be expected at {table['expected_at'].item()}, made by standardize(…), not "
+            "counts of patients; its interval is one of replicates: "
+            "al.interval(al.gap(metric(al.standardize(counts.resample(…).at(…), …)), a, b))."
+        )
+
+
+def check_cells(table: Any) -> None:
+    """An error unless ``table`` holds counts of patients."""
     if not isinstance(table, xr.Dataset) or not all(cell in table for cell in CELLS):
         raise AuditInputError(
             "intervals take a table of tp, fp, fn, tn over named dims: the Dataset of counts.at(…) or of confusion(…)."
         )
-    cells = [table[cell].reset_coords(drop=True) for cell in CELLS]
-    if not all(cell.dtype.kind in "iuf" and bool((cell.fillna(0) >= 0).all()) for cell in cells):
+    check_counted(table)
+    if not all(table[cell].dtype.kind in "iuf" and not (table[cell].values < 0).any() for cell in CELLS):
         raise AuditInputError("tp, fp, fn and tn must be counts of at least 0.")
+
+
+def check_table(table: Any) -> None:
+    """An error unless ``table`` holds counts of patients, with moments of its own where its rows are clustered."""
+    check_cells(table)
+    cells = [table[cell].reset_coords(drop=True) for cell in CELLS]
     moments = table.coords.get("unit_moments")
     if moments is None:
         if "clustered_by" in table.variables or table.attrs.get("unit", "row") != "row":

@@ -316,7 +316,7 @@ def test_band_by_hand():
 
     def gap_and_error(tab):
         x, m = tab["tp"], tab["tp"] + tab["fn"]
-        moved = (x + 1) / (m + 2)
+        moved = (x + 2) / (m + 4)
         error = np.sqrt((moved * (1 - moved) / m).sum("sex"))
         return (x / m).sel(sex="F", drop=True) - (x / m).sel(sex="M", drop=True), error
 

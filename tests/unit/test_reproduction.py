@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 import auditlib as al
 from auditlib import studies
-from auditlib.studies import splits
+from auditlib.studies import reproduced, splits
 from tools.picture import PICTURE, picture
 
 
@@ -26,6 +26,13 @@ def test_published_gaps_are_met(table):
     assert known["overlap"].all()
     assert known["agree"].all()
     assert (known["gap"] - known["published_gap"]).abs().max() < 0.03
+
+
+def test_the_published_gaps_are_the_lines_on_the_same_data():
+    lines = reproduced.published_lines("gap_audit").query("kind == 'same data'")
+    assert studies.published().astype(str).equals(lines[["value", "low", "high"]].astype(float).astype(str).set_axis(
+        ["gap", "low", "high"], axis=1
+    ))  # fmt: skip
 
 
 def test_nothing_is_said_where_nothing_was_published(table):
@@ -57,6 +64,7 @@ def test_patients_make_the_interval_wider_than_stays_do(table, name):
 def test_side():
     found = studies.reproduction.side(pd.Series([0.1, -0.2, -0.3, 0.0]), pd.Series([0.2, 0.1, -0.1, 0.1]))
     assert found.tolist() == [1, 0, -1, 0]
+    assert [int(studies.reproduction.side(*limits)) for limits in ((0.1, 0.2), (-0.2, 0.0), (-0.2, -0.1))] == [1, 0, -1]
 
 
 def test_another_split_reports_the_gap_at_its_own_threshold(monkeypatch):

@@ -1,0 +1,136 @@
+"""Gaps along thresholds, and what rules of flagging do to two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from auditlib.errors import AuditInputError
+from auditlib.plots import checks, gaps, style
+
+LIMITS = ("estimate", "low", "high", "band_low", "band_high")
+RULES = ("metric", "name", "series", "estimate", "low", "high")
+
+
+def curve(
+    found: xr.Dataset, *, marks: Mapping[str, float] | None = None, label: str = "Gap", ax: Axes | None = None
+) -> Axes:
+    """A gap over thresholds: the estimate, its pointwise interval and its simultaneous band.
+
+    Parameters
+    ----------
+    found : Dataset of ``gap_curve``
+        Over ``threshold`` alone; left empty where the gap is.
+    marks : mapping of name to threshold, optional
+        Drawn as lines up, named above the axes.
+    label : str
+        Name of the gap, for the axis.
+
+    Raises
+    ------
+    AuditInputError
+        For a curve with other dims, or a mark that is no number.
+
+    Examples
+    --------
+    >>> limits = {"estimate": [0.1, 0.0], "low": [0.0, -0.1], "high": [0.2, 0.1]}
+    >>> limits |= {"band_low": [-0.1, -0.2], "band_high": [0.3, 0.2]}
+    >>> found = xr.Dataset({name: ("threshold", held) for name, held in limits.items()}, {"threshold": [0.1, 0.2]})
+    >>> curve(found, marks={"fixed": 0.1}).get_xlabel()
+    'Threshold'
+    """
+    style.check_over(found, "threshold", LIMITS)
+    if wrong := {name: t for name, t in (marks or {}).items() if not isinstance(t, int | float | np.number)}:
+        raise AuditInputError(f"marks must be numbers, one a name, not {wrong!r}.")
+    ax = ax or plt.subplots(figsize=(style.WIDTH, 3.6))[1]
+    x, (estimate, low, high, below, above) = found["threshold"].values, (found[name].values for name in LIMITS)
+    ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
+    ax.fill_between(x, below, above, color=style.GROUPS[0], alpha=0.18, lw=0, label="simultaneous")
+    ax.fill_between(x, low, high, color=style.GROUPS[0], alpha=0.4, lw=0, label="pointwise")
+    ax.plot(x, estimate, color=style.GROUPS[0], lw=1.6, label="gap")
+    for k, (name, t) in enumerate((marks or {}).items()):
+        ax.axvline(t, color=style.INK, lw=1, ls=":")
+        place = (t, 1.01 + 0.07 * (k % 2))  # neighbours at two heights
+        ax.text(*place, style.plain(name), transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize=11)
+    ax.set(xlabel="Threshold", ylabel=label)
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    return ax
+
+
+def curves(found: Mapping[str, xr.Dataset], *, marks: Mapping[str, float] | None = None) -> Figure:
+    """Gaps of several metrics over thresholds, a panel each on a scale of its own; ``found`` by name, see ``curve``.
+
+    >>> limits = dict.fromkeys(LIMITS, ("threshold", [0.1, 0.0]))
+    >>> held = xr.Dataset(limits, {"threshold": [0.1, 0.2]})
+    >>> [ax.get_title("left") for ax in curves({"PPV": held, "NPV": held}).axes]
+    ['PPV', 'NPV']
+    """
+    if not found:
+        raise AuditInputError("curves: at least one gap_curve is needed, by name.")
+    down = -(-len(found) // 2)  # rounded up
+    size = (style.WIDTH, 0.9 + 1.7 * down)
+    figure, axes = plt.subplots(down, min(2, len(found)), sharex=True, figsize=size, squeeze=False)
+    for ax, (name, held) in zip(axes.flat, found.items(), strict=False):
+        curve(held, ax=ax, label="")
+        for t in (marks or {}).values():
+            ax.axvline(t, color=style.INK, lw=1, ls=":")
+        ax.set_title(style.plain(name), loc="left")
+        ax.set_xlabel("")
+        ax.yaxis.set_major_locator(MaxNLocator(4))
+    for spare in axes.flat[len(found) :]:
+        spare.remove()
+    for ax in axes.flat[: len(found)][-2:]:  # above an empty place, too
+        ax.tick_params(labelbottom=True)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    figure.supxlabel("Threshold", size=12, color=style.INK)
+    return figure
+
+
+def rules(table: pd.DataFrame) -> Figure:
+    """What rules of flagging do to each group, a panel a metric.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``metric``, ``name`` (of the rule), ``series`` (the group), ``estimate``, ``low`` and ``high``.
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns, no row, or a value that is missing.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame([["PPV", "one threshold", "A", 0.3, 0.2, 0.4]], columns=RULES)
+    >>> [ax.get_xlabel() for ax in rules(table).axes]
+    ['PPV']
+    """
+    checks.columns(table, RULES, "gaps.row")
+    checks.defined(table, ["estimate", "low", "high"])
+    metrics = list(dict.fromkeys(table["metric"]))
+    down = -(-len(metrics) // 2)
+    size = (style.WIDTH, 0.5 + (0.9 + 0.32 * table["name"].nunique()) * down)
+    figure, axes = plt.subplots(down, min(2, len(metrics)), sharey=True, figsize=size, squeeze=False)
+    for ax, metric in zip(axes.flat, metrics, strict=False):
+        rows = table[table["metric"] == metric]
+        gaps.forest(rows, label=style.plain(metric), ax=ax)
+        low, high = rows["low"].min(), rows["high"].max()
+        if not low < 0 < high:
+            ax.lines[0].remove()  # the line at 0, of which most rates are far
+        ax.set_xlim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+        ax.xaxis.set_major_locator(MaxNLocator(3))
+        handles, names = ax.get_legend_handles_labels()
+        if ax.get_legend():
+            ax.get_legend().remove()
+    for spare in axes.flat[len(metrics) :]:
+        spare.remove()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    return figure
