@@ -47,8 +47,8 @@ site: .venv/.reader
 browser:
 	$(BIN)/pytest -n 2 tests/book
 
-# Speed against peers (5 minutes); the real cohorts' count tables that are missing (half an hour for all); the
-# simulation studies in full (an hour and a half). ARGS=… goes on to the program:
+# Speed against peers (5 minutes); the real cohorts' count tables that are missing (an hour and a half for all);
+# the simulation studies in full (two hours). ARGS=… goes on to the program:
 # make counts ARGS="--refit gap-cdc_diabetes-age".
 bench: .venv/.developer
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from auditlib.benefit.values import given, together
 from auditlib.counts.cells import cell_of, total, wide
 from auditlib.metrics import prevalence
+from auditlib.values import given, together
 
 UNIT = 10_000  # people: results are shown as UNIT × sNB, "true negatives per 10,000"
 ALL = ("tp", "fp", "fn", "tn")

@@ -9,9 +9,9 @@ from typing import Any
 import xarray as xr
 
 from auditlib.benefit.core import bare, odds, subgroup_net_benefit
-from auditlib.benefit.values import together
 from auditlib.errors import AuditInputError
 from auditlib.metrics import false_positive_rate, find_dim, gap, pick, prevalence, sensitivity
+from auditlib.values import together
 
 FACTORS = ("prevalence", "effect", "burden", "performance")
 

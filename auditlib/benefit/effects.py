@@ -10,10 +10,10 @@ import xarray as xr
 
 from auditlib.benefit.core import ALL, bare, net_benefit, odds
 from auditlib.benefit.uncertainty import covariance, fieller, mean_of, widened
-from auditlib.benefit.values import given, together
 from auditlib.counts.cells import total
 from auditlib.intervals.effective import check_independent, check_table
 from auditlib.metrics import check_dim, find_dim, pick
+from auditlib.values import given, together
 
 
 def tipping_lambda(

@@ -10,9 +10,9 @@ import xarray as xr
 
 from auditlib.benefit.core import odds
 from auditlib.benefit.points import judge, over, points_table, valued
-from auditlib.benefit.values import given
 from auditlib.counts import Counts
 from auditlib.errors import AuditInputError
+from auditlib.values import given
 
 __all__ = ["capacity_frontier", "judge", "points_table"]
 TOLERANCE = 1e-9  # patients' units: benefits closer than this are equal

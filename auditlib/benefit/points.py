@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 
 from auditlib.benefit.core import ALL, subgroup_net_benefit
-from auditlib.benefit.values import given
 from auditlib.counts import Counts
 from auditlib.counts.cells import total
 from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
 from auditlib.metrics import pick, prevalence, selection_rate
+from auditlib.values import given
 
 
 def points_table(counts: Counts, points: xr.Dataset) -> xr.Dataset:

@@ -10,12 +10,12 @@ import xarray as xr
 from scipy import stats
 
 from auditlib.benefit.core import ALL, odds
-from auditlib.benefit.values import together
 from auditlib.counts.cells import wide
 from auditlib.errors import AuditInputError
 from auditlib.intervals.effective import check_independent, check_table
 from auditlib.intervals.replicates import check_level
 from auditlib.metrics import find_dim, pick
+from auditlib.values import together
 
 Weights = Mapping[str, Any]  # a patient's value by cell; a cell left out is 0
 

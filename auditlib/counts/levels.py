@@ -19,7 +19,7 @@ RESERVED = (
     "label", "bin", "threshold", "replicate", "model", "pattern", "units", "n",
     "tp", "fp", "fn", "tn", "cell", "cell_", "unit_moments", "clustered_by", "expected_at",
     "estimate", "low", "high", "deff", "n_effective", "undefined", "c", "n_a", "n_b", "patients", "se", "form", "point",
-    "band_low", "band_high", "left_out",
+    "band_low", "band_high", "left_out", "small",
     "net_benefit", "none", "prevalence", "effect", "burden", "performance", "total", "value",
     "overall", "overall_none", "snb", "snb_level", "flagged", "flagged_overall", "flagged_level", "flagged_rest",
     "threshold_level", "threshold_rest", "unused", "lowest", "optimism", "apparent", "refits", "mc_error",

@@ -11,11 +11,11 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from auditlib.benefit.core import UNIT
-from auditlib.benefit.values import given
 from auditlib.errors import AuditInputError
 from auditlib.intervals.replicates import interval
 from auditlib.metrics import check_dim
 from auditlib.plots import checks, gaps, style
+from auditlib.values import given
 
 PER = f"per {UNIT:,}"
 POLICIES = ("net_benefit", "all", "none")

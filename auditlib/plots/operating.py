@@ -19,6 +19,7 @@ from auditlib.errors import AuditInputError
 from auditlib.intervals import rate_interval
 from auditlib.metrics import Metric, false_positive_rate, ppv, selection_rate, sensitivity
 from auditlib.plots import checks, gaps, style
+from auditlib.plots.words import points
 
 RATES: dict[str, Metric] = {
     "sensitivity": sensitivity, "false positive rate": false_positive_rate, "PPV": ppv, "flagged": selection_rate,
@@ -85,16 +86,39 @@ def operating_point(
     return figure
 
 
-def _heights(
-    counts: Counts, dim: str, threshold: float, bars: int
-) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], np.ndarray, float]:
-    """Of each group, people without the outcome and all, per 10,000 and hundredth of risk; the bars' edges."""
+def words(counts: Counts, dim: str, threshold: float) -> str:
+    """The rates of ``operating_point`` in words, with Wilson's intervals, in per cent; AuditInputError as there.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> frame = pd.DataFrame({"y": [0, 1] * 50, "risk": [0.1, 0.7] * 50, "sex": ["F"] * 50 + ["M"] * 50})
+    >>> print(words(al.count(frame, label="y", score="risk", by="sex"), "sex", 0.5)[:90])
+    Threshold 0.5; in per cent with 95% intervals: sensitivity F 100 (87 to 100) and M 100 (87
+    """
+    _check_scores(counts, dim)
+    threshold, table = counts.edges.find(threshold)[0], counts.at(threshold)
+    said = []
+    for name, metric in RATES.items():
+        found = points(rate_interval(table, metric), ".0f")
+        said.append(f"{name} {' and '.join(f'{level} {text}' for level, text in found.items())}")
+    return f"Threshold {threshold:g}; in per cent with 95% intervals: {'; '.join(said)}."
+
+
+def _check_scores(counts: Counts, dim: str) -> None:
     counts.column(dim)
     if counts.dims != (dim,) or counts.models or counts.resampled or counts.edges.kind == "cut":
         raise AuditInputError(
             f"scores are drawn for one model by {dim!r} alone, from counts that were not cut or resampled; "
             f"use .by({dim!r}) of such counts."
         )
+
+
+def _heights(
+    counts: Counts, dim: str, threshold: float, bars: int
+) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], np.ndarray, float]:
+    """Of each group, people without the outcome and all, per 10,000 and hundredth of risk; the bars' edges."""
+    _check_scores(counts, dim)
     check_whole(bars, "bars")
     threshold = counts.edges.find(threshold)[0]
     held = counts.histogram()

@@ -260,7 +260,7 @@ def at_prevalence(
     for ax in axes[: groups - 1]:
         ax.tick_params(labelbottom=False)
     lower = axes[-1]
-    _curve(lower, gap, "PPV gap, in points")
+    _curve(lower, gap, "Gap, in points")
     here = gap.isel(prevalence=checks.on_grid("prevalence", prevalence, gap["prevalence"]))
     places = {"at one prevalence": (float(logit(prevalence)), here), "as counted": (lower.get_xlim()[0] + 0.3, counted)}
     for (name, (x, found)), colour, shape in zip(places.items(), (style.INK, style.GROUPS[3]), "oD", strict=True):

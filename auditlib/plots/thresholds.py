@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from auditlib.errors import AuditInputError
 from auditlib.plots import checks, gaps, style
+from auditlib.thresholds.curve import FEW, check_rising, sign_runs
 
 LIMITS = ("estimate", "low", "high", "band_low", "band_high")
 RULES = ("metric", "name", "series", "estimate", "low", "high")
@@ -23,6 +24,8 @@ def curve(
     found: xr.Dataset, *, marks: Mapping[str, float] | None = None, label: str = "Gap", ax: Axes | None = None
 ) -> Axes:
     """A gap over thresholds: the estimate, its pointwise interval and its simultaneous band.
+
+    Circles mark the thresholds at which a rate rests on fewer than 30 people in either group.
 
     Parameters
     ----------
@@ -36,17 +39,19 @@ def curve(
     Raises
     ------
     AuditInputError
-        For a curve with other dims, or a mark that is no number.
+        For a curve with other dims or thresholds out of order, or a mark that is no number.
 
     Examples
     --------
     >>> limits = {"estimate": [0.1, 0.0], "low": [0.0, -0.1], "high": [0.2, 0.1]}
     >>> limits |= {"band_low": [-0.1, -0.2], "band_high": [0.3, 0.2]}
+    >>> limits |= {"small": [False, True]}
     >>> found = xr.Dataset({name: ("threshold", held) for name, held in limits.items()}, {"threshold": [0.1, 0.2]})
     >>> curve(found, marks={"fixed": 0.1}).get_xlabel()
     'Threshold'
     """
-    style.check_over(found, "threshold", LIMITS)
+    style.check_over(found, "threshold", (*LIMITS, "small"))
+    check_rising(found)
     if wrong := {name: t for name, t in (marks or {}).items() if not isinstance(t, int | float | np.number)}:
         raise AuditInputError(f"marks must be numbers, one a name, not {wrong!r}.")
     ax = ax or plt.subplots(figsize=(style.WIDTH, 3.6))[1]
@@ -55,6 +60,10 @@ def curve(
     ax.fill_between(x, below, above, color=style.GROUPS[0], alpha=0.18, lw=0, label="simultaneous")
     ax.fill_between(x, low, high, color=style.GROUPS[0], alpha=0.4, lw=0, label="pointwise")
     ax.plot(x, estimate, color=style.GROUPS[0], lw=1.6, label="gap")
+    few = found["small"].values & np.isfinite(estimate)
+    if few.any():
+        said = f"on fewer than {FEW} people"
+        ax.plot(x[few], estimate[few], "o", color=style.GROUPS[0], mfc=style.PAPER, ms=4, label=said)
     for k, (name, t) in enumerate((marks or {}).items()):
         ax.axvline(t, color=style.INK, lw=1, ls=":")
         place = (t, 1.01 + 0.07 * (k % 2))  # neighbours at two heights
@@ -67,7 +76,7 @@ def curve(
 def curves(found: Mapping[str, xr.Dataset], *, marks: Mapping[str, float] | None = None) -> Figure:
     """Gaps of several metrics over thresholds, a panel each on a scale of its own; ``found`` by name, see ``curve``.
 
-    >>> limits = dict.fromkeys(LIMITS, ("threshold", [0.1, 0.0]))
+    >>> limits = dict.fromkeys((*LIMITS, "small"), ("threshold", [0, 0]))
     >>> held = xr.Dataset(limits, {"threshold": [0.1, 0.2]})
     >>> [ax.get_title("left") for ax in curves({"PPV": held, "NPV": held}).axes]
     ['PPV', 'NPV']
@@ -88,10 +97,27 @@ def curves(found: Mapping[str, xr.Dataset], *, marks: Mapping[str, float] | None
         spare.remove()
     for ax in axes.flat[: len(found)][-2:]:  # above an empty place, too
         ax.tick_params(labelbottom=True)
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    shown = {name: handle for ax in figure.axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(shown.values(), shown, loc="outside upper center", ncols=2 if len(shown) == 4 else 3)
     figure.supxlabel("Threshold", size=12, color=style.INK)
     return figure
+
+
+def words(found: xr.Dataset, by: str = "band", signs: str = "+−") -> str:
+    """Where a curve lies on one side of zero (``sign_runs``), in words; AuditInputError as there.
+
+    Examples
+    --------
+    >>> limits = {"band_low": [0.1, 0.2, -0.1, 0.1], "band_high": [0.3, 0.4, 0.1, 0.2]}
+    >>> places = {"threshold": [0, 0.1, 0.2, 0.3]}
+    >>> found = xr.Dataset({name: ("threshold", held) for name, held in limits.items()}, places)
+    >>> words(found), words(found, signs="−")
+    ('from 0% to 10% and at 30%', 'at no threshold')
+    """
+    runs = sign_runs(found, by)
+    ends = runs[runs["sign"].isin(list(signs))][["first", "last"]].itertuples(index=False)
+    told = [f"at {100 * a:.3g}%" if a == b else f"from {100 * a:.3g}% to {100 * b:.3g}%" for a, b in ends]
+    return " and ".join(told) or "at no threshold"
 
 
 def rules(table: pd.DataFrame) -> Figure:

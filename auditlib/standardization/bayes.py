@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from auditlib.benefit.values import in_range, same_levels
 from auditlib.errors import AuditInputError
+from auditlib.values import in_range, same_levels
 
 
 def ppv_at(sensitivity: Any, specificity: Any, prevalence: Any) -> Any:
@@ -72,9 +72,11 @@ def _share(part: Any, rest: Any) -> Any:
 
 def _rates(**values: Any) -> list[Any]:
     """Numbers, arrays or DataArrays that fit each other, each inside its range."""
-    if any(isinstance(value, pd.Series) for value in values.values()):
-        raise AuditInputError(f"{', '.join(values)}: the index of a Series would be ignored; pass .to_xarray() of it.")
-    held = {name: in_range(name, value) for name, value in values.items()}
+    if any(isinstance(value, pd.Series | pd.DataFrame | xr.Dataset) for value in values.values()):
+        raise AuditInputError(f"{', '.join(values)}: the index of a table would be ignored; pass DataArrays of it.")
+    if masked := [name for name, value in values.items() if isinstance(value, np.ma.MaskedArray)]:
+        raise AuditInputError(f"{masked[0]}: masked values would be read as numbers; pass .filled(np.nan) of it.")
+    held = {name: in_range(name, _numbers(name, value)) for name, value in values.items()}
     named = [isinstance(value, xr.DataArray) for value in held.values() if np.ndim(value)]
     if any(named) and all(named):
         numbers = {n: v.reset_coords(drop=True) if isinstance(v, xr.DataArray) else float(v) for n, v in held.items()}
@@ -89,3 +91,12 @@ def _rates(**values: Any) -> list[Any]:
             f"these do not fit each other: {shapes}; give numbers, arrays of one shape, or DataArrays."
         ) from None
     return [np.asarray(value, dtype=np.float64) for value in held.values()]
+
+
+def _numbers(name: str, value: Any) -> Any:
+    if isinstance(value, xr.DataArray | np.ndarray):
+        return value
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise AuditInputError(f"{name} must be a number or numbers of one shape, not a ragged list.") from None

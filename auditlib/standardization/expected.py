@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from auditlib.benefit.values import GRIDS, given
 from auditlib.counts.cells import cell_of, total
 from auditlib.counts.confusions import CELLS
 from auditlib.counts.table import MAX_BYTES
@@ -16,6 +15,7 @@ from auditlib.errors import AuditInputError
 from auditlib.intervals.effective import SHARED
 from auditlib.metrics import check_dim, false_positive_rate, sensitivity
 from auditlib.metrics import prevalence as share_ill
+from auditlib.values import GRIDS, given
 
 
 def standardize(table: Any, prevalence: Any = "pooled", dim: str | None = None) -> Any:
@@ -95,7 +95,7 @@ def _pooled(table: Any, dim: str | None) -> xr.DataArray:
             "pooling needs named groups: pass the Dataset of counts.at(…) or confusion(…), or a number as prevalence."
         )
     cells = {cell: cell_of(table, cell).reset_coords(drop=True) for cell in CELLS}
-    groups = [d for d in map(str, cells["tp"].dims) if d not in SHARED and not d.startswith(GRIDS)]
+    groups = [d for d in map(str, cells["tp"].dims) if d not in SHARED and (d == dim or not d.startswith(GRIDS))]
     if dim is None and len(groups) == 1:
         dim = groups[0]
     if dim not in groups:

@@ -57,7 +57,7 @@ def split_gap(
     Raises
     ------
     AuditInputError
-        For another metric or scale, unknown levels, or a dim named "order".
+        For another metric or scale, unknown levels, or a dim named as a part of the split.
 
     References
     ----------
@@ -73,9 +73,11 @@ def split_gap(
     {'prevalence': -0.167, 'performance': 0.0, 'total': -0.167}
     """
     name, dim = _predictive(metric), find_dim(table, a, b, dim)
-    if "order" in table.dims:
-        raise AuditInputError("a group dim named 'order' clashes with the orders of the split; rename it.")
-    if scale not in ("probability", "logit"):
+    if clash := [name for name in ("order", "prevalence", "performance", "total") if name in table.dims]:
+        raise AuditInputError(
+            f"a dim named {clash[0]!r} clashes with the parts of the split; rename it, such as to 'prevalence_of'."
+        )
+    if not isinstance(scale, str) or scale not in ("probability", "logit"):
         raise AuditInputError(f'scale must be "probability" or "logit", not {scale!r}.')
     cells = xr.Dataset({cell: wide(cell_of(table, cell)).reset_coords(drop=True) for cell in CELLS})
     found = _by_order(cells, a, b, name, dim) if scale == "probability" else _by_odds(cells, a, b, name, dim)

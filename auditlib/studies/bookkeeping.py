@@ -7,9 +7,9 @@ import xarray as xr
 
 from auditlib.benefit.core import UNIT
 from auditlib.benefit.frontier import check_capacity
-from auditlib.benefit.values import given
 from auditlib.counts import Counts
 from auditlib.errors import AuditInputError
+from auditlib.values import given
 
 
 def as_published(counts: Counts, level: str, capacity: float, threshold: float, lam: float) -> xr.Dataset:

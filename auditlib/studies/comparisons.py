@@ -191,7 +191,9 @@ def published() -> pd.DataFrame:
     >>> float(published().loc["gap-cdc_diabetes-sex", "gap"])
     -0.033
     """
-    return pd.read_csv(root() / "data" / "published" / "gap_audit.csv", index_col="comparison")
+    lines = pd.read_csv(root() / "data" / "published" / "gap_audit.csv", index_col="id")
+    found = lines.loc[lines["kind"] == "same data", ["value", "low", "high"]].astype(float)
+    return found.rename(columns={"value": "gap"}).rename_axis("comparison")
 
 
 def band_levels(cohort: Cohort, band: str) -> list[Any]:

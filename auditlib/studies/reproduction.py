@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from auditlib.counts import Counts
@@ -90,17 +91,17 @@ def gap_table(replicates: int = REPLICATES, seed: int = SEED) -> pd.DataFrame:
     names = [name for name in COMPARISONS if counts_path(name).exists()]
     ours = pd.DataFrame([gap_row(name, replicates, seed) for name in names])
     theirs = published().add_prefix("published_").reset_index()
-    table = ours.merge(theirs.drop(columns="published_source"), on="comparison", how="left")
-    known = table["published_gap"].notna()
+    table = ours.merge(theirs, on="comparison", how="left")
+    known = table["published_gap"].notna() & table["low"].notna()
     overlap = (table["low"] <= table["published_high"]) & (table["published_low"] <= table["high"])
     same = side(table["low"], table["high"]) == side(table["published_low"], table["published_high"])
     return table.assign(overlap=overlap.where(known), agree=same.where(known))
 
 
-def side(low: pd.Series, high: pd.Series) -> pd.Series:
-    """+1 or −1 where the interval lies on one side of zero, 0 where it contains zero.
+def side(low: Any, high: Any) -> Any:
+    """+1 or −1 where the interval lies on one side of zero, 0 where it contains zero; of Series, arrays or numbers.
 
     >>> side(pd.Series([0.1, -0.2, -0.3]), pd.Series([0.2, 0.1, -0.1])).tolist()
     [1, 0, -1]
     """
-    return (low > 0).astype(int) - (high < 0).astype(int)
+    return np.greater(low, 0).astype(int) - np.less(high, 0).astype(int)

@@ -18,6 +18,7 @@ from auditlib.thresholds.meeting import check_counts
 
 #: Rates whose trials are the flagged, or those not flagged: few of them at one end of the thresholds.
 THINNING = (ppv.__name__, npv.__name__)
+FEW = 30  # people, under which a rate is marked as small (as positives and negatives are by metrics.small)
 SIGNS = {"band": ("band_low", "band_high"), "pointwise": ("low", "high"), "estimate": ("estimate", "estimate")}
 
 
@@ -55,7 +56,8 @@ def gap_curve(
     thresholds : list of float, optional
         Edges of the counts; all above 0 that flag somebody unless given.
     replicates : int
-        For the simultaneous band.
+        For the simultaneous band; at least 100 at 95% (``band``). Where a run of thresholds begins and ends depends on
+        them too: take 10,000 for one that is reported.
     seed : int or Generator
     min_flagged : int
         For PPV and NPV alone.
@@ -66,14 +68,17 @@ def gap_curve(
     Returns
     -------
     Dataset over ``threshold`` (and any other group or ``model``) of ``estimate``; ``low`` and ``high``, pointwise;
-    ``band_low`` and ``band_high``, simultaneous; ``n_a`` and ``n_b``, the people each rate rests on (also where it is
-    left out). Without ``threshold``: ``c``, the standard errors to either side of the band, and ``left_out``, the
-    number of thresholds with fewer than ``min_flagged``. Metric and levels are in ``attrs``.
+    ``band_low`` and ``band_high``, simultaneous; ``undefined``, the share of replicates that are; ``n_a`` and ``n_b``,
+    the people each rate rests on (also where it is left out); ``small``, where these are fewer than 30 in either group
+    and neither interval should be leant on (``band`` says how often it then fails). Without ``threshold``: ``c``, the
+    standard errors to either side of the band, and ``left_out``, the number of thresholds with fewer than
+    ``min_flagged``. Metric and levels are in ``attrs``.
 
     Raises
     ------
     AuditInputError
-        For thresholds that are no edges (the nearest are named), unknown levels or metric, or resampled counts.
+        For thresholds that are no edges (the nearest are named), unknown levels or metric, resampled counts, or too few
+        replicates.
 
     References
     ----------
@@ -103,6 +108,7 @@ def gap_curve(
     whole = band(table, again, a, b, metric=metric, level=level, dim=dim, where=kept)
     found = {"estimate": around["estimate"].where(kept), "low": around["low"].where(kept)}
     found |= {"high": around["high"].where(kept), "band_low": whole["low"], "band_high": whole["high"]}
+    found |= {"undefined": whole["undefined"], "small": (around["n_a"] < FEW) | (around["n_b"] < FEW)}
     found |= {"n_a": around["n_a"].astype(np.int64), "n_b": around["n_b"].astype(np.int64)}
     found |= {"c": whole["c"], "left_out": (~kept).sum("threshold")}
     attrs = {
@@ -149,7 +155,7 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
     Raises
     ------
     AuditInputError
-        For a curve of another kind or with more dims, or an unknown ``by``.
+        For a curve of another kind, with more dims, without thresholds or with some out of order, or an unknown ``by``.
 
     Examples
     --------
@@ -162,10 +168,11 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
     0    +   0.02   0.1           2
     1    −   0.50   0.5           1
     """
-    if by not in SIGNS:
+    if not isinstance(by, str) or by not in SIGNS:
         raise AuditInputError(f"by must be one of {', '.join(map(repr, SIGNS))}, not {by!r}.")
     if not isinstance(curve, xr.Dataset) or any(curve.get(name, curve).dims != ("threshold",) for name in SIGNS[by]):
         raise AuditInputError("runs are told of one gap_curve over threshold; select one group or model first.")
+    check_rising(curve)
     low, high = (curve[name].values for name in SIGNS[by])
     sign = np.where(low > 0, 1, np.where(high < 0, -1, 0))
     place = curve["threshold"].values
@@ -177,6 +184,16 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
         if sign[i]
     ]
     return pd.DataFrame(runs, columns=["sign", "first", "last", "thresholds"])
+
+
+def check_rising(curve: xr.Dataset) -> None:
+    """An error unless a curve has thresholds, each above the one before it: neighbours are read together.
+
+    >>> check_rising(xr.Dataset(coords={"threshold": [0.1, 0.2]}))
+    """
+    place = curve["threshold"].values if "threshold" in curve.coords else np.array([])
+    if not place.size or place.dtype.kind not in "iuf" or not (np.diff(place) > 0).all():
+        raise AuditInputError("a curve needs a rising coordinate threshold: take it from gap_curve, or .sortby it.")
 
 
 def _points(counts: Counts, thresholds: Sequence[float] | np.ndarray | None) -> list[float]:
@@ -191,4 +208,4 @@ def _points(counts: Counts, thresholds: Sequence[float] | np.ndarray | None) -> 
     listed = isinstance(thresholds, Sequence | np.ndarray) and not isinstance(thresholds, str)
     if not listed or np.ndim(thresholds) != 1:
         raise AuditInputError(f"thresholds must be a list, the same for every group, not {thresholds!r}.")
-    return sorted({counts.edges.find(value)[0] for value in all_thresholds(thresholds)})
+    return sorted({counts.edges.find(value)[0] + 0.0 for value in all_thresholds(thresholds)})  # −0 + 0 is 0

@@ -70,18 +70,25 @@ def threshold_at(counts: Counts, metric: Metric, value: float, dim: str | None =
     name = getattr(metric, "__name__", repr(metric))
     if name not in MEETING:
         raise AuditInputError(f"{name} need not rise or fall with the threshold; use one of {', '.join(MEETING)}.")
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise AuditInputError(f"value must be a share from 0 to 1, not {value!r}.")
+    value = _share(value)
     table = _at_every_edge(counts.by(*([] if dim is None else [dim])))
     rate = metric(table)
     _check_people(rate, name)
     found = xr.apply_ufunc(
-        lambda rates, flagged: _edge(counts.edges.lower, rates, flagged, name, float(value)),
+        lambda rates, flagged: _edge(counts.edges.lower, rates, flagged, name, value),
         rate, table["tp"] + table["fp"], input_core_dims=[["threshold"]] * 2, vectorize=True,
     )  # fmt: skip
     if bool(found.isnull().any()):
         raise AuditInputError(_unmet(table, rate, found, value, name))
     return found if found.ndim else float(found)
+
+
+def _share(value: object) -> float:
+    """``value`` as a share; a float32 as the decimal it was written as, because 0.7 is less as float32."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:  # type: ignore[operator]
+        raise AuditInputError(f"value must be a share from 0 to 1, not {value!r}.")
+    return float(str(value)) + 0.0  # −0 + 0 is 0
 
 
 def _at_every_edge(counts: Counts) -> xr.Dataset:
@@ -126,8 +133,8 @@ def _unmet(table: xr.Dataset, rate: xr.DataArray, found: xr.DataArray, value: fl
     some = rate.where(table["tp"] + table["fp"] > 0)
     nearest = (some.min("threshold") if name in AT_MOST else some.max("threshold")).values.reshape(-1)
     lost = _named(found.isnull())
+    rates = ", ".join(f"{nearest[place]:.10g}" for place in lost.values())
     return (
-        f"no edge of these counts meets a {name.replace('_', ' ')} of {value:g}{_for(lost)}: with anybody flagged the "
-        f"nearest is {', '.join(f'{nearest[place]:.3g}' for place in lost.values())}, because people of one score bin "
-        "are flagged together."
+        f"no edge of these counts meets a {name.replace('_', ' ')} of {value:.10g}{_for(lost)}: with anybody flagged "
+        f"the nearest is {rates}, because people of one score bin are flagged together."
     )

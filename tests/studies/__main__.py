@@ -12,6 +12,7 @@ from tests.studies import (
     fieller_coverage,
     gap_coverage,
     optimism,
+    share_coverage,
     spread_coverage,
 )
 from tests.studies.tools import write
@@ -27,6 +28,7 @@ STUDIES = {
     "optimism_boosting": optimism.run_boosting,
     "optimism_sizes": optimism.run_sizes,
     "fieller_coverage": fieller_coverage.run,
+    "share_coverage": share_coverage.run,
 }
 
 

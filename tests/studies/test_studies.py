@@ -12,6 +12,7 @@ import xarray as xr
 import auditlib as al
 from auditlib import datasets
 from auditlib.benefit.frontier import capacity_frontier, points_table
+from auditlib.studies import study_table
 from auditlib.studies.capacity import samples
 from tests.studies import band_coverage, capacity_optimism, fieller_coverage, gap_coverage, spread_coverage
 from tests.studies.tools import write
@@ -49,10 +50,31 @@ def test_spread_interval_covers() -> None:
 
 
 def test_band_covers_whole_curves() -> None:
-    table = band_coverage.study(audits=60, n=200, positives=(75,))
-    ours, pointwise = (table[table["method"] == name] for name in ("band", "percentile"))
-    assert significantly_below(ours, 0.95).empty
-    assert (pointwise["coverage"] < 0.80).all()
+    """Equal groups of 75 positives, and 30 v 300."""
+    settings = tuple(each for each in band_coverage.SETTINGS[:4] if each.positives in ((75, 75), (30, 300)))
+    table = band_coverage.study(audits=60, n=200, settings=settings)
+    assert significantly_below(table[table["method"] == "band"], 0.95).empty
+    pointwise = table["method"].isin(["percentile", "newcombe"]) & (table["metric"] == "sensitivity")
+    assert (table.loc[pointwise, "coverage"] < 0.85).all()
+
+
+def test_the_committed_study_of_the_band_is_what_its_docstring_says() -> None:
+    table = study_table("band_coverage")
+    assert (table["audits"] == band_coverage.AUDITS).all()
+    assert len(table) == len(band_coverage.SETTINGS) * 5 * 3
+    band = table[table["method"] == "band"]
+    dozens = band[(band["unit"] == "row") & (band["positives_a"] >= 25)]
+    assert len(dozens) == 11 * 3
+    assert dozens["coverage"].between(LEAST, 0.955).all()
+    held = table[table["metric"] == "sensitivity"]
+    held = held.set_index(["method", "unit", "curves", "positives_a", "positives_b", "grid"])["coverage"].sort_index()
+    few = held["band", "row", "equal", 5]
+    assert few[5, 20] == pytest.approx(0.88, abs=0.005)
+    assert few[300, 20] == pytest.approx(0.89, abs=0.005)
+    assert held["band", "patient", "equal", 30, 300, 20] == pytest.approx(0.91, abs=0.005)
+    naive = held["naive", "row"]
+    assert (naive["equal", 75, 75, 20], naive["near", 75, 75, 20]) == (pytest.approx(0.963), pytest.approx(0.463))
+    assert naive["near", 75, 75, 199] < 0.05
 
 
 @pytest.mark.parametrize("design", gap_coverage.DESIGNS[1:2])

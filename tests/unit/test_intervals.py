@@ -14,6 +14,7 @@ from auditlib.metrics import RATES
 from tests.unit.frames import PROPERTY, brute, cohort, count, frames
 
 METRICS = {name: getattr(al, name) for name in RATES}
+POINTS = [0.1, 0.3, 0.5]
 ZERO = "A:0,5,45,0; B:20,10,60,10; C:30,10,60,10"
 
 
@@ -327,6 +328,50 @@ def test_band_by_hand():
     assert np.allclose(found.estimate, centre)
     assert np.allclose(found.low, centre - c * error)
     assert np.allclose(found.high, centre + c * error)
+    assert found.undefined.values.tolist() == [0, 0, 0]
+
+
+def few(a, b):
+    """Counts of scores .9 (found), .5 and .1 (missed) of those with the outcome, and 30 people a group without it."""
+    rows = [("F", 1, p) for p in a] + [("M", 1, p) for p in b] + [("F", 0, 0.1), ("M", 0, 0.1)] * 30
+    return count(pd.DataFrame(rows, columns=["sex", "y", "p"]), by="sex")
+
+
+def moved(*pairs):
+    """The standard error of a gap of x of m and another, each moved by two events and two others."""
+    moved = [((x + 2) / (m + 4), m) for x, m in pairs]
+    return np.sqrt(sum(p * (1 - p) / m for p, m in moved))
+
+
+def test_no_band_is_narrower_than_one_threshold_needs():
+    """Where replicates can only repeat the data (3 v 3, all found or none) c would be 0."""
+    counts = few([0.9] * 3, [0.1] * 3)
+    found = al.band(counts.at([0.5, 0.8]), counts.resample(200, strata="sex", seed=1).at([0.5, 0.8]), "F", "M")
+    z = stats.norm.ppf(0.975)
+    assert float(found.c) == pytest.approx(z)
+    assert found.low.values == pytest.approx([1 - z * moved((3, 3), (0, 3))] * 2)
+    assert found.high.values.tolist() == [1, 1]  # no gap is larger
+    wide = al.band(counts.at([0.5]), counts.resample(600, seed=1).at([0.5]), "F", "M", level=0.99)
+    assert float(wide.c) == pytest.approx(stats.norm.ppf(0.995))
+
+
+def test_one_person_against_a_hundred():
+    counts = few([0.9], [0.9] * 50 + [0.1] * 50)
+    found = al.gap_curve(counts, "F", "M", thresholds=[0.5], seed=1, replicates=500)
+    assert float(found.c) == pytest.approx(stats.norm.ppf(0.975))
+    assert float(found.band_low[0]) == pytest.approx(0.5 - 1.959964 * moved((1, 1), (50, 100)))
+    assert float(found.band_low[0]) < 0 < float(found.band_high[0])
+    assert bool(found.small[0])
+    assert float(found.undefined[0]) == pytest.approx((30 / 31) ** 31, abs=0.07)  # nobody ill among 31 drawn
+
+
+def test_ten_flagged_and_all_ill_against_ten_and_none():
+    table = al.confusion(
+        tp=[[10], [0]], fp=[[0], [10]], fn=[[0], [10]], tn=[[30], [30]], sex=["F", "M"], threshold=[0.5]
+    )
+    found = al.band(table, table.expand_dims(replicate=100), "F", "M", metric=al.ppv)
+    assert float(found.low[0]) == pytest.approx(1 - 1.959964 * moved((10, 10), (0, 10)))
+    assert float(found.high[0]) == 1
 
 
 def test_band_is_wider_over_more_thresholds():
@@ -351,12 +396,91 @@ def test_band_where_a_gap_is_undefined():
 def test_band_needs_both_tables():
     counts = count(cohort(), by="sex")
     for table, reps in (
-        (counts.at(0.2), counts.resample(3).at(0.2)),
+        (counts.at(0.2), counts.resample(100).at(0.2)),
         (counts.at([0.2]), counts.at([0.2])),
-        (counts.at([0.2]), counts.resample(3).at(0.2)),
+        (counts.at([0.2]), counts.resample(100).at(0.2)),
+        (counts.resample(100).at([0.2]), counts.resample(100).at([0.2])),
     ):
         with bad("a band needs a table over 'threshold' and its replicates"):
             al.band(table, reps, "F", "M")
+
+
+def test_band_of_what_is_no_table():
+    counts = count(cohort(900), by="sex")
+    table, reps = counts.at(POINTS), counts.resample(100, strata="sex", seed=1).at(POINTS)
+    for other in (None, {"tp": 1}, table["tp"], reps[["tp", "fp"]]):
+        for pair in ((other, reps), (table, other)):
+            with bad("intervals take a table of tp, fp, fn, tn over named dims"):
+                al.band(*pair, "F", "M")
+    for pair in ((table > 0, reps), (table, reps > 0), (table - 10**6, reps), (table, -reps)):
+        with bad("must be counts of at least 0"):
+            al.band(*pair, "F", "M")
+    with bad("a band at level 0.95 needs at least 100 replicates, but has 99"):
+        al.band(table, reps.isel(replicate=slice(99)), "F", "M")
+    with bad("a band at level 0.951 needs at least 103 replicates, but has 100"):
+        al.band(table, reps, "F", "M", level=0.951)
+    for over in ("age", "replicate", None):
+        with bad("a band needs a table over"):
+            al.band(table, reps, "F", "M", over=over)
+    with bad("the gap is one of levels of 'sex', so there is no curve over it"):
+        al.band(table, reps, "F", "M", over="sex")
+    for turned in (reps.isel(threshold=[1, 0, 2]), reps.isel(sex=[1, 0]), counts.resample(100).at([0.1, 0.3, 0.6])):
+        with bad("a band needs a table and replicates of it, but their"):
+            al.band(table, turned, "F", "M")
+
+
+def test_replicates_of_other_data_are_told_where_none_comes_near():
+    ours, theirs = count(cohort(2000), by="sex"), count(cohort(2000).assign(y=lambda f: 1 - f["y"]), by="sex")
+    reps = theirs.resample(200, strata="sex", seed=1).at(POINTS)
+    with bad("in one group all replicates lie more than a standard error to one side of the table"):
+        al.band(ours.at(POINTS), reps, "F", "M", metric=al.ppv)
+    assert np.isfinite(float(al.band(theirs.at(POINTS), reps, "F", "M", metric=al.ppv).c))
+
+
+def test_replicates_of_clusters_of_subsamples_and_without_strata_are_the_tables_own():
+    """Patients of 100 rows each: replicates lie far apart, and the data still in their midst."""
+    frame = clustered(4000).assign(patient=lambda f: f.index // 100)
+    by_patient = frame.groupby("patient")[["y", "p", "sex"]].transform("first").assign(patient=frame["patient"])
+    for held, options in (
+        (count(by_patient, by="sex", cluster="patient"), {}),
+        (count(frame, by="sex"), {"size": 60, "replace": False}),
+        (count(frame, by="sex"), {"strata": "sex"}),
+    ):
+        for seed in range(5):
+            reps = held.resample(100, seed=seed, **options).at(POINTS)
+            assert float(al.band(held.at(POINTS), reps, "F", "M").c) >= 1.95
+
+
+def test_points_a_band_is_for():
+    counts = count(cohort(1500), by=["sex", "race"])
+    table, reps = counts.at(POINTS), counts.resample(200, seed=1).at(POINTS)
+    kept = xr.DataArray([True, False, True], {"threshold": POINTS}, ["threshold"])
+    found = al.band(table, reps, "F", "M", where=kept)
+    alone = al.band(table.sel(threshold=[0.1, 0.5]), reps.sel(threshold=[0.1, 0.5]), "F", "M")
+    assert np.allclose(found.c, alone.c)
+    assert np.allclose(found.low.sel(threshold=[0.1, 0.5]), alone.low)
+    for name in ("estimate", "low", "high", "undefined"):
+        assert found[name].sel(threshold=0.3).isnull().all()
+    one = kept.expand_dims(race=list(table.race.values)).copy()
+    one[{"race": 0}] = False
+    assert np.isnan(float(al.band(table, reps, "F", "M", where=one).c[0]))
+    none = al.band(table, reps, "F", "M", where=xr.zeros_like(kept))
+    assert np.isnan(none.c).all()
+    for other in (
+        [True] * 3,
+        np.array([True] * 3),
+        "threshold",
+        kept.astype(int),
+        kept.astype(float),
+        kept.drop_vars("threshold"),
+        kept.isel(threshold=[2, 1, 0]),
+        kept.isel(threshold=[0, 2]),
+        kept.assign_coords(threshold=[0.1, 0.3, 0.6]),
+        kept.rename(threshold="age"),
+        xr.DataArray([True, False], {"sex": ["F", "M"]}, ["sex"]),
+    ):
+        with bad("where must be a DataArray of truth values over .* with the coordinates of the table"):
+            al.band(table, reps, "F", "M", where=other)
 
 
 @PROPERTY

@@ -196,7 +196,7 @@ def test_one_prevalence_shows_its_people_and_its_place_on_the_curve():
     assert here.get_ydata()[0] == pytest.approx(100 * float(GAP["estimate"].sel(prevalence=0.2)))
     (counted,) = labelled(below, "as counted")
     assert counted.get_ydata()[0] == pytest.approx(100 * float(COUNTED["estimate"]))
-    assert below.get_ylabel() == "PPV gap, in points"
+    assert below.get_ylabel() == "Gap, in points"
 
 
 def test_frames_share_their_axes():

@@ -20,6 +20,7 @@ VALUES = {
     "high": [0.15, 0.1, np.nan, 0.05],
     "band_low": [0.0, -0.2, np.nan, -0.3],
     "band_high": [0.2, 0.2, np.nan, 0.1],
+    "small": [False, False, True, True],
 }
 FOUND = xr.Dataset({name: ("threshold", held) for name, held in VALUES.items()}, {"threshold": POINTS})
 
@@ -38,18 +39,38 @@ def test_a_curve_shows_the_band_behind_the_pointwise_interval_and_leaves_gaps():
     assert (band.get_label(), pointwise.get_label()) == ("simultaneous", "pointwise")
     (line,) = [held for held in ax.lines if held.get_label() == "gap"]
     assert np.array_equal(line.get_ydata(), VALUES["estimate"], equal_nan=True)
+    (few,) = [held for held in ax.lines if held.get_label() == "on fewer than 30 people"]
+    assert [held.tolist() for held in few.get_data()] == [[0.4], [-0.1]]  # not where the gap is left out
+    plain = thresholds.curve(FOUND.assign(small=FOUND.small & False))
+    assert plain.get_legend_handles_labels()[1] == ["simultaneous", "pointwise", "gap"]
     assert [text.get_text() for text in ax.texts] == ["τ", r"top \$20"]
     assert [held.get_xdata()[0] for held in ax.lines[-2:]] == [0.15, 0.25]
     assert ax.texts[0].get_position()[1] != ax.texts[1].get_position()[1]
     assert ax.get_ylabel() == "Gap in PPV"
 
 
+def test_runs_in_words():
+    values = {"estimate": [0.1, 0.2, -0.1, -0.1, 0.0, -0.2], "band_low": [0.1, 0.1, -0.3, -0.3, -0.1, -0.4]}
+    values |= {"band_high": [0.3, 0.3, -0.1, 0.1, 0.1, -0.1]}
+    places = {"threshold": [0.005, 0.1, 0.125, 0.2, 0.3, 1.0]}
+    found = xr.Dataset({name: ("threshold", held) for name, held in values.items()}, places)
+    assert thresholds.words(found) == "from 0.5% to 10% and at 12.5% and at 100%"
+    assert thresholds.words(found, "estimate", "−") == "from 12.5% to 20% and at 100%"
+    assert thresholds.words(found, signs="+") == "from 0.5% to 10%"
+    assert thresholds.words(found.isel(threshold=[4])) == "at no threshold"
+    with bad("by must be one of"):
+        thresholds.words(found, "interval")
+
+
 def test_curves_have_a_panel_a_metric_with_the_marks_and_one_legend():
-    figure = thresholds.curves({"Sensitivity": FOUND, "PPV": FOUND - 1, "NPV": FOUND}, marks={"τ": 0.15})
+    low = (FOUND - 1).assign(small=FOUND.small)
+    every = FOUND.assign(small=FOUND.small & False)
+    figure = thresholds.curves({"Sensitivity": every, "PPV": low, "NPV": every}, marks={"τ": 0.15})
     assert [ax.get_title("left") for ax in figure.axes] == ["Sensitivity", "PPV", "NPV"]
     assert filled(figure.axes[1].collections[0])[0.1] == (-1.0, -0.8)
     assert all(ax.lines[-1].get_xdata()[0] == 0.15 for ax in figure.axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["simultaneous", "pointwise", "gap"]
+    words = ["simultaneous", "pointwise", "gap", "on fewer than 30 people"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == words
     assert [ax.xaxis.get_tick_params()["labelbottom"] for ax in figure.axes[1:]] == [True, True]
     assert figure.get_supxlabel() == "Threshold"
 
@@ -59,6 +80,11 @@ def test_curves_that_cannot_be_drawn():
         thresholds.curve(FOUND.expand_dims(race=["A"]))
     with bad("band_low must lie over 'threshold' alone, but is absent"):
         thresholds.curve(FOUND.drop_vars("band_low"))
+    with bad("small must lie over 'threshold' alone, but is absent"):
+        thresholds.curve(FOUND.drop_vars("small"))
+    for other in (FOUND.isel(threshold=[1, 0, 2, 3]), FOUND.isel(threshold=[])):
+        with bad("a curve needs a rising coordinate threshold"):
+            thresholds.curve(other)
     with bad("marks must be numbers"):
         thresholds.curve(FOUND, marks={"τ": "high"})
     with bad("at least one gap_curve is needed"):
@@ -116,6 +142,22 @@ def test_filled_bars_are_the_people_flagged(threshold):
         assert found.tolist() == pytest.approx(wanted)
 
 
+def test_the_rates_at_a_threshold_in_words():
+    counts = count(cohort(900), by="sex")
+    said = operating.words(counts, "sex", 0.3)
+    assert said.startswith("Threshold 0.3; in per cent with 95% intervals: sensitivity F ")
+    table = counts.at(0.3)
+    for name, metric in operating.RATES.items():
+        found = al.rate_interval(table, metric)
+        texts = [
+            f"{level} {100 * h.estimate:.0f} ({100 * h.low:.0f} to {100 * h.high:.0f})"
+            for level, h in ((level, found.sel(sex=level)) for level in ("F", "M"))
+        ]
+        assert f"{name} {texts[0]} and {texts[1]}" in said
+    nobody = operating.words(counts, "sex", 1.0)
+    assert "PPV F undefined and M undefined" in nobody
+
+
 def area(patch):
     """People per 10,000 in a stair: heights are for each hundredth of score."""
     held = patch.get_data()
@@ -133,8 +175,9 @@ def test_scores_that_cannot_be_drawn():
         operating.operating_point(counts, "sex", 0.3, bars=0)
     several = count(cohort(200), by="sex", score=["p", "fine"])
     for other in (count(cohort(200)), counts.cut([0.3]), counts.resample(2), several):
-        with bad("scores are drawn for one model by 'sex' alone"):
-            operating.operating_point(other, "sex", 0.3)
+        for show in (operating.operating_point, operating.words):
+            with bad("scores are drawn for one model by 'sex' alone"):
+                show(other, "sex", 0.3)
 
 
 def test_the_filled_part_of_a_risk_distribution_is_the_share_at_or_above_the_threshold():

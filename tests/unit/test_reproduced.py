@@ -1,6 +1,7 @@
 """Published numbers beside ours: every headline has a line, and every line an answer or a reason."""
 
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from auditlib.studies.reproduced import (
     verdicts,
 )
 from auditlib.studies.reproduced.agreement import Z, same_digits
-from auditlib.studies.reproduced.lines import FULL, KINDS, cells, digits, groups_of, number
+from auditlib.studies.reproduced.lines import FULL, KINDS, cells, digits, groups_of, number, published_lines
 
 #: What the papers and their public code print, and what was worked out from them by hand.
 HEADLINES = {
@@ -464,3 +465,39 @@ def test_what_is_not_there_is_said():
         reproduced.pass_counts("another")
     with pytest.raises(AuditInputError, match="no rule 'close'"):
         accepted(Estimate(0, -1, 1), Estimate(0, -1, 1), "close", np.array([0.0]))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "recomputd"}, "the kind is none of"),
+        ({"reason": "nobody knows"}, "the reason is not in reasons.csv"),
+        ({"value": "0,0809"}, "must be plain numbers"),
+        ({"value": "8.09%"}, "must be plain numbers"),
+        ({"value": "−0.0809"}, "must be plain numbers"),
+        ({"value": " 0.0809 "}, "must be plain numbers"),
+        ({"value": ""}, "must be plain numbers"),
+        ({"low": "x"}, "must be plain numbers"),
+    ],
+)
+def test_a_slip_in_a_file_of_published_numbers_is_named(tmp_path, monkeypatch, change, said):
+    folder = tmp_path / "data" / "published"
+    shutil.copytree(lines.root() / "data" / "published", folder)
+    monkeypatch.setattr(lines, "root", lambda: tmp_path)
+    table = pd.read_csv(folder / "vfr_audit.csv", dtype=str, keep_default_na=False).set_index("id")
+    table.loc["vfr-mean", list(change)] = list(change.values())
+    table.to_csv(folder / "vfr_audit.csv")
+    with pytest.raises(AuditInputError, match=f"'vfr-mean': .*{said}"):
+        published_lines("vfr_audit")
+    pd.concat([table, table.tail(1)]).assign(kind="setting", reason="").to_csv(folder / "vfr_audit.csv")
+    with pytest.raises(AuditInputError, match="stands twice"):
+        published_lines("vfr_audit")
+    table.drop(columns="why").to_csv(folder / "vfr_audit.csv")
+    with pytest.raises(AuditInputError, match="no column why"):
+        published_lines("vfr_audit")
+
+
+def test_an_undefined_interval_is_on_no_side_of_zero():
+    nan = float("nan")
+    assert not criteria(Estimate(0.1, -0.1, 0.3), Estimate(nan, nan, nan))["side"]
+    assert not any(rule(Estimate(0.1, -0.1, 0.3), Estimate(nan, nan, nan)) for rule in RULES.values())

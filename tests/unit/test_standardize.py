@@ -98,7 +98,7 @@ def test_what_is_no_rate_or_no_prevalence(rule):
         rule([0.1, 0.2, 0.3], 0.9, [0.1, 0.2])
     with bad("do not fit each other"):
         rule(al.sensitivity(TABLE), 0.9, [0.1, 0.2])
-    with bad("index of a Series"):
+    with bad("index of a table would be ignored"):
         rule(pd.Series([0.8, 0.9], ["A", "B"]), 0.9, 0.1)
     with bad("different coordinates"):
         rule(al.sensitivity(TABLE), 0.9, al.prevalence(table_of(range(1, 9))))
@@ -482,8 +482,15 @@ def test_what_cannot_be_split():
         al.split_gap(TABLE, "Women", "Others")
     with bad("a gap needs named levels"):
         al.split_gap({cell: TABLE[cell].values for cell in CELLS}, "Women", "Men")
-    with bad("dim named 'order'"):
-        al.split_gap(TABLE.rename(group="order"), "Women", "Men")
+    for name in ("order", "performance", "total"):
+        with bad(f"dim named '{name}'"):
+            al.split_gap(TABLE.rename(group=name), "Women", "Men")
+    curve = al.standardize(TABLE, xr.DataArray([0.1, 0.2], {"prevalence": [0.1, 0.2]}, ["prevalence"]))
+    for scale in ("probability", "logit"):
+        with bad("dim named 'prevalence'"):  # the part would be lost to the coordinate
+            al.split_gap(curve, "Women", "Men", scale=scale)
+    with bad("scale must be"):
+        al.split_gap(TABLE, "Women", "Men", scale=np.array(["logit", "x"]))
     with bad("a confusion table holds"):
         al.split_gap(TABLE[["tp"]], "Women", "Men")
 
@@ -496,3 +503,23 @@ def test_small_numbers_of_bits_do_not_overflow():
             al.split_gap(small, "Women", "Men", scale=scale), al.split_gap(wide, "Women", "Men", scale=scale)
         )
     xr.testing.assert_allclose(al.standardize(small), al.standardize(wide))
+
+
+def test_what_would_be_read_as_other_numbers_is_refused():
+    masked = np.ma.array([0.8, 0.5], mask=[False, True])
+    for value in (np.ma.masked, masked):
+        with bad("masked values would be read as numbers"):
+            al.ppv_at(value, 0.9, 0.1)
+    for value in (pd.DataFrame({"a": [0.8]}), xr.Dataset({"a": 0.8}), pd.Series([0.8])):
+        with bad("the index of a table would be ignored"):
+            al.npv_at(0.8, value, 0.1)
+    with bad("not a ragged list"):
+        al.ppv_at([[0.1], [0.1, 0.2]], 0.9, 0.1)
+    with bad("too large for a float"):
+        al.standardize(TABLE, 10**400)
+
+
+def test_a_group_dim_may_be_named_like_a_grid_when_it_is_said():
+    table = TABLE.rename(group="burden_group")
+    expected = al.ppv(al.standardize(TABLE, "pooled")).values
+    assert al.ppv(al.standardize(table, "pooled", dim="burden_group")).values == pytest.approx(expected)

@@ -76,12 +76,39 @@ def test_few_flagged_matter_to_predictive_values_alone():
 def test_a_group_without_the_outcome_has_no_curve():
     frame = cohort(600)
     frame.loc[frame["sex"] == "F", "y"] = 0
-    found = al.gap_curve(count(frame, by="sex"), "F", "M", thresholds=POINTS, replicates=50, seed=1)
+    found = al.gap_curve(count(frame, by="sex"), "F", "M", thresholds=POINTS, replicates=100, seed=1)
     assert np.isnan(found.estimate).all()
     assert np.isnan(found.band_low).all()
     assert np.isnan(float(found.c))
     assert found.n_a.values.tolist() == [0] * 4
     assert int(found.left_out) == 4
+
+
+@pytest.mark.parametrize("metric", [al.sensitivity, al.false_positive_rate, al.ppv, al.selection_rate])
+def test_thresholds_at_which_a_rate_rests_on_few_people_are_marked(metric):
+    frame = cohort(900)
+    frame = frame[(frame["sex"] == "M") | (frame.index % 4 == 0)]
+    counts = count(frame, by="sex")
+    every = counts.edges.lower[1:].tolist()
+    found = al.gap_curve(counts, "F", "M", metric=metric, thresholds=every, replicates=100, seed=1)
+    people = {
+        "sensitivity": lambda t: t["tp"] + t["fn"],
+        "false_positive_rate": lambda t: t["fp"] + t["tn"],
+        "ppv": lambda t: t["tp"] + t["fp"],
+        "selection_rate": lambda t: t["tp"] + t["fn"] + t["fp"] + t["tn"],
+    }[metric.__name__](counts.at(every))
+    assert np.array_equal(found.small.values, (people < 30).any("sex").values)
+    assert found.small.any() == (metric is al.ppv)
+    few = al.gap_curve(count(cohort(80), by="sex"), "F", "M", thresholds=POINTS, replicates=100, seed=1)
+    assert few.small.all()
+
+
+def test_replicates_without_a_rate_are_told():
+    """Four positives in F: a replicate has none of them with a known chance."""
+    frame = pd.DataFrame({"y": [1] * 4 + [0] * 4 + [1, 0] * 50, "sex": ["F"] * 8 + ["M"] * 100})
+    frame["p"] = np.linspace(0.05, 0.95, len(frame)).round(2)
+    found = al.gap_curve(count(frame, by="sex"), "F", "M", thresholds=[0.04, 0.5], replicates=4000, seed=1)
+    assert found.undefined.values == pytest.approx([0.5**8] * 2, abs=0.003)
 
 
 def test_patients_are_drawn_with_all_their_rows():
@@ -94,7 +121,7 @@ def test_patients_are_drawn_with_all_their_rows():
 
 def test_every_other_group_and_model_has_a_curve_of_its_own():
     counts = count(cohort(1500), score=["p", "fine"])
-    found = al.gap_curve(counts, "F", "M", thresholds=POINTS, replicates=50, seed=1)
+    found = al.gap_curve(counts, "F", "M", thresholds=POINTS, replicates=100, seed=1)
     assert set(found.estimate.dims) == {"race", "model", "threshold"}
     assert set(found.c.dims) == {"race", "model"}
     one = al.gap_interval(counts.sel(race="B").at(POINTS), "F", "M")
@@ -105,13 +132,15 @@ def test_every_other_group_and_model_has_a_curve_of_its_own():
 
 def test_by_default_all_thresholds_above_zero_that_flag_somebody():
     frame = cohort(300).assign(p=lambda f: f["p"].clip(upper=0.62))
-    found = al.gap_curve(count(frame, by="sex", bins=10, thresholds=[0.25]), "F", "M", replicates=20, seed=1)
+    found = al.gap_curve(count(frame, by="sex", bins=10, thresholds=[0.25]), "F", "M", replicates=100, seed=1)
     assert found.threshold.values.tolist() == [0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6]
 
 
 def test_thresholds_come_once_and_in_order():
-    found = al.gap_curve(by_sex(), "F", "M", thresholds=np.array([0.3, 0.1, 0.1 * 3]), replicates=20, seed=1)
+    found = al.gap_curve(by_sex(), "F", "M", thresholds=np.array([0.3, 0.1, 0.1 * 3]), replicates=100, seed=1)
     assert found.threshold.values.tolist() == [0.1, 0.3]
+    zero = al.gap_curve(by_sex(), "F", "M", thresholds=[-0.0, 0.3], replicates=100, seed=1).threshold.values
+    assert [str(place) for place in zero.tolist()] == ["0.0", "0.3"]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +158,8 @@ def test_thresholds_come_once_and_in_order():
         ({"b": "F"}, "are one level"),
         ({"dim": "age"}, "'age' is not a dim"),
         ({"replicates": 0}, "replicates must be a whole number of at least 1"),
+        ({"replicates": 1}, "a band at level 0.95 needs at least 100 replicates, but has 1"),
+        ({"level": 0.99}, "a band at level 0.99 needs at least 500 replicates, but has 100"),
         ({"min_flagged": 0}, "min_flagged must be a whole number of at least 1"),
         ({"min_flagged": 2.5}, "min_flagged must be a whole number of at least 1"),
         ({"level": 95}, "level must lie between 0 and 1"),
@@ -137,7 +168,7 @@ def test_thresholds_come_once_and_in_order():
 )
 def test_a_curve_that_cannot_be(options, said):
     with bad(said):
-        al.gap_curve(by_sex(), **{"a": "F", "b": "M", "thresholds": POINTS, "replicates": 20, "seed": 1, **options})
+        al.gap_curve(by_sex(), **{"a": "F", "b": "M", "thresholds": POINTS, "replicates": 100, "seed": 1, **options})
 
 
 def test_a_curve_needs_counts_of_people_that_somebody_is_flagged_of():
@@ -192,6 +223,23 @@ def test_runs_of_what_is_no_curve():
     for other in (CURVE.expand_dims(race=["A"]), CURVE["estimate"], CURVE.drop_vars("band_low")):
         with bad("runs are told of one gap_curve over threshold"):
             al.sign_runs(other)
+    for by in (["band"], {}, None):
+        with bad("by must be one of 'band'"):
+            al.sign_runs(CURVE, by)
+
+
+def test_runs_need_thresholds_in_order():
+    for other in (
+        CURVE.isel(threshold=[]),
+        CURVE.isel(threshold=[2, 0, 1]),
+        CURVE.isel(threshold=[0, 0, 1]),
+        CURVE.drop_vars("threshold"),
+        CURVE.assign_coords(threshold=list("abcdefg")),
+    ):
+        with bad("a curve needs a rising coordinate threshold"):
+            al.sign_runs(other)
+    shuffled = CURVE.isel(threshold=[2, 0, 1]).sortby("threshold")
+    assert al.sign_runs(shuffled).equals(al.sign_runs(CURVE.isel(threshold=[0, 1, 2])))
 
 
 # -- thresholds that meet a rate ---------------------------------------------------------------------------------
@@ -295,7 +343,24 @@ def test_a_rate_that_nobody_meets():
         al.threshold_at(coarse, al.selection_rate, 0, dim="sex")
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.5, np.nan, True, "0.2", None, [0.2]])
+def test_a_share_is_the_decimal_that_was_written():
+    """Seven of ten people share a score: 0.7 as float32 is a little less than 7/10."""
+    frame = pd.DataFrame({"y": [0, 1] * 5, "p": [0.9] * 7 + [0.1] * 3})
+    counts = count(frame, by=[])
+    assert float(np.float32(0.7)) < 0.7
+    assert al.threshold_at(counts, al.selection_rate, np.float32(0.7)) == 0.9
+    assert al.threshold_at(counts, al.selection_rate, 0.7) == 0.9
+    assert str(al.threshold_at(counts, al.sensitivity, -0.0)) == str(al.threshold_at(counts, al.sensitivity, 0.0))
+    with bad(r"selection rate of 0\.69999: .* nearest is 0\.7, because"):
+        al.threshold_at(counts, al.selection_rate, 0.69999)
+    thirds = count(pd.DataFrame({"y": [1, 0, 0], "p": [0.9, 0.5, 0.1]}), by=[])
+    with bad(r"selection rate of 0\.3333: with anybody flagged the nearest is 0\.3333333333, because"):
+        al.threshold_at(thirds, al.selection_rate, 0.3333)
+
+
+@pytest.mark.parametrize(
+    "value", [-0.1, 1.5, np.nan, True, np.bool_(True), "0.2", None, [0.2], 0.2 + 0j, np.complex64(1)]
+)
 def test_a_value_that_is_no_share(value):
     with bad("value must be a share from 0 to 1"):
         al.threshold_at(by_sex(60), al.selection_rate, value)

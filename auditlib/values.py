@@ -56,7 +56,10 @@ def given(name: str, value: Any, table: Any) -> Any:
         raise AuditInputError(
             f"{name} must be a number, a dict of one number a group, or a DataArray with named dims, not {value!r}."
         )
-    return float(in_range(name, np.float64(value)))
+    try:
+        return float(in_range(name, np.float64(value)))
+    except OverflowError:
+        raise AuditInputError(f"{name} must be {_RANGES[name][0]}, not a number too large for a float.") from None
 
 
 def together(table: Any, **values: Any) -> list[Any]:
