@@ -204,8 +204,8 @@ def _check_same(table: Any, replicates: Any) -> None:
         held = [part[name].values.tolist() if name in part.dims else None for part in (table, replicates)]
         if held[0] != held[1]:
             raise AuditInputError(
-                f"a band needs a table and replicates of it, but their levels of {name!r} differ: take both from the same counts "
-                "with the same .at([…])."
+                f"a band needs a table and replicates of it, but their levels of {name!r} differ: take both from the "
+                "same counts with the same .at([…])."
             )
 
 
