@@ -48,7 +48,7 @@ browser:
 	$(BIN)/pytest -n 2 tests/book
 
 # Speed against peers (5 minutes); the real cohorts' count tables that are missing (an hour and a half for all);
-# the simulation studies in full (two hours). ARGS=… goes on to the program:
+# the simulation studies in full (two and a half hours). ARGS=… goes on to the program:
 # make counts ARGS="--refit gap-cdc_diabetes-age".
 bench: .venv/.developer
 	$(BIN)/python -m benchmarks $(ARGS)
