@@ -228,6 +228,10 @@ def folder(tmp_path, monkeypatch, hospital):
     for name in (name for name in __main__.COUNTED if name.startswith("snb-")):
         monkeypatch.setitem(__main__.COUNTED, name, absent)
     monkeypatch.setattr(__main__, "diabetes_optimism", lambda **_: absent(1))
+    monkeypatch.setattr(__main__, "budget_study", lambda **_: absent(1))
+    monkeypatch.setattr(__main__, "gap_multiverse", lambda *_, **__: absent(1))
+    monkeypatch.setattr(__main__, "multiverse_path", lambda dataset: tmp_path / "multiverse" / f"{dataset}.csv")
+    monkeypatch.setattr(__main__, "root", lambda: tmp_path)
     monkeypatch.setattr(__main__, "gap_audit", quick)
     monkeypatch.setattr(__main__, "counts_path", lambda name: tmp_path / "counts" / f"{name}.csv")
     monkeypatch.setattr(__main__, "split_path", lambda: tmp_path / "splits" / "split_seeds.csv")
