@@ -168,24 +168,36 @@ def committed_multiverse(dataset: str) -> Multiverse:
     return read_multiverse(multiverse_path(dataset))
 
 
+#: Axes that the study of the budget varies; the others keep their default.
+VARIED = ("family", "threshold")
+
+
 def budget_study(draws: int = 10, n_jobs: int = 1, progress: bool = False) -> pd.DataFrame:
-    """What the row budget costs: the default specification on ``draws`` random parts of the training rows, and on all.
+    """What the row budget costs: ``draws`` random parts of the training rows, and all of them, for every family.
+
+    Everything but family and threshold keeps its default; on all rows also the grid's other seeds are tried.
 
     Returns
     -------
     DataFrame
-        One row a fit: dataset, ``max_rows`` (missing: all), ``draw``, and what ``gap_multiverse`` returns of it.
+        One row a specification and fit: dataset, family, threshold, seed, ``max_rows`` (missing: all), ``draw``, what
+        ``gap_multiverse`` returns, and ``patient_sd``, the standard deviation of its replicates.
     """
     check_whole(draws, "draws")
     check_jobs(n_jobs)
-    sizes = ((BUDGET, draws), (None, 1))
-    asked = [(dataset, rows, draw) for dataset in AXES for rows, n in sizes for draw in range(n)]
-    pool = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_default)(*each) for each in asked)
-    return pd.DataFrame(list(tqdm(pool, total=len(asked), disable=not progress, desc="budget")))
+    asked: list[tuple[str, int | None, int, int]] = []
+    for dataset, axes in AXES.items():
+        asked += [(dataset, BUDGET, draw, axes["seed"][0]) for draw in range(draws)]
+        asked += [(dataset, None, 0, seed) for seed in axes["seed"]]
+    pool = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_near_default)(*each) for each in asked)
+    return pd.concat(tqdm(pool, total=len(asked), disable=not progress, desc="budget"), ignore_index=True)
 
 
-def _default(dataset: str, max_rows: int | None, draw: int) -> dict[str, Any]:
+def _near_default(dataset: str, max_rows: int | None, draw: int, seed: int) -> pd.DataFrame:
     grid = multiverse_grid(dataset, max_rows, draw=draw)
-    rows = gap_multiverse(grid.only(**grid.default), n_jobs=1).rows.drop(columns=list(grid.axes))
+    kept = {axis: choice for axis, choice in grid.default.items() if axis not in VARIED}
+    found = gap_multiverse(grid.only(**(kept | {"seed": seed})), n_jobs=1)
+    assert found.replicates is not None  # every specification of these has them
+    rows = found.rows.drop(columns=[axis for axis in grid.axes if axis not in (*VARIED, "seed")])
     facts = {"dataset": dataset, "max_rows": max_rows, "draw": draw}
-    return {**facts, **{str(name): rows[name].iloc[0] for name in rows}}
+    return rows.assign(patient_sd=found.replicates.std(axis=1).round(6), **facts)

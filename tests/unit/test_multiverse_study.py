@@ -201,13 +201,20 @@ def test_newcombe_interval_of_a_committed_row_of_independent_people():
 
 def test_the_price_of_the_budget_is_committed():
     table = study_table("multiverse_budget")
-    assert table.groupby("dataset")["max_rows"].apply(lambda s: s.isna().sum()).to_dict() == dict.fromkeys(DATASETS, 1)
     for dataset in DATASETS:
-        mine = table[(table["dataset"] == dataset) & (table["max_rows"] == 20_000)]
-        default = committed_multiverse(dataset)
-        row = default.rows[(default.rows[list(default.grid.axes)] == pd.Series(default.grid.default)).all(axis=1)]
-        assert len(row) == 1
-        assert mine.loc[mine["draw"] == 0, "estimate"].item() == pytest.approx(row["estimate"].item(), abs=1e-12)
+        found = committed_multiverse(dataset)
+        mine = table[table["dataset"] == dataset]
+        assert sorted(mine.loc[mine["max_rows"].isna(), "seed"].unique()) == list(found.grid.axes["seed"])
+        parts = mine[mine["max_rows"] == 20_000]
+        combinations = len(found.grid.axes["family"]) * len(found.grid.axes["threshold"])
+        assert parts.groupby("draw").size().tolist() == [combinations] * 10
+        first = parts[parts["draw"] == 0].assign(threshold=lambda t: t["threshold"].astype(str))
+        others = {a: c for a, c in found.grid.default.items() if a not in ("family", "threshold")}
+        near = found.rows[(found.rows[list(others)] == pd.Series(others)).all(axis=1)]
+        near = near.assign(threshold=near["threshold"].astype(str))
+        both = first.merge(near, on=["family", "threshold"], suffixes=("", "_committed"))
+        assert len(both) == combinations
+        np.testing.assert_allclose(both["estimate"], both["estimate_committed"], atol=1e-12)
 
 
 @pytest.mark.skipif(
