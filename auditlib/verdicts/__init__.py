@@ -1,0 +1,23 @@
+"""Pass or fail against seven limits, how often the verdict flips, and how many patients settle it."""
+
+from auditlib.verdicts.closed import expected_flip_rate, range_probability
+from auditlib.verdicts.flips import flip_rate, limits_of, passes, verdict
+from auditlib.verdicts.metrics import LIMITS, METRICS, Limit, largest_bin_error, verdict_metrics
+from auditlib.verdicts.sizes import SIZES, audit_size, settling_size
+
+__all__ = [
+    "LIMITS",
+    "METRICS",
+    "SIZES",
+    "Limit",
+    "audit_size",
+    "expected_flip_rate",
+    "flip_rate",
+    "largest_bin_error",
+    "limits_of",
+    "passes",
+    "range_probability",
+    "settling_size",
+    "verdict",
+    "verdict_metrics",
+]

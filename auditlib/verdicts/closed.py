@@ -1,0 +1,208 @@
+"""The flip rate to be expected, without resampling: chances that a range of independent normal rates stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from auditlib.counts import Counts
+from auditlib.counts.cells import wide
+from auditlib.counts.merge import check_whole
+from auditlib.counts.thresholds import Thresholds
+from auditlib.errors import AuditInputError
+from auditlib.metrics import parts
+from auditlib.verdicts.flips import Limits, limits_of
+from auditlib.verdicts.metrics import METRICS, confusion_of
+
+POINTS, REACH, TINY = 1001, 8.0, 1e-9
+Array = NDArray[np.float64]
+
+
+def range_probability(mean: Array, sd: Array, limit: Array | float) -> Array:
+    """P(max − min ≤ L) of independent normals, their number on the last axis.
+
+    Σ_g ∫ φ(z) Π_{h≠g} [Φ((x_g + L − μ_h)/σ_h) − Φ((x_g − μ_h)/σ_h)] dz with x_g = μ_g + σ_g z: the sum runs over
+    which of them is the smallest. A standard deviation of 0 is taken as 1e-9.
+
+    Parameters
+    ----------
+    mean, sd : arrays (…, G)
+    limit : array (…) or number
+
+    Returns
+    -------
+    Array (…); NaN where a mean or standard deviation is.
+
+    References
+    ----------
+    David HA, Nagaraja HN. Order Statistics, 3rd ed. 2003, §2.3 (range of independent variables).
+
+    Examples
+    --------
+    >>> round(float(range_probability(np.zeros(2), np.ones(2), 1.96 * 2**0.5)), 4)
+    0.95
+    """
+    mean, sd = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(sd, dtype=np.float64))
+    sd = np.maximum(sd, TINY)
+    limit = np.asarray(limit, dtype=np.float64)[..., None]
+    z = np.linspace(-REACH, REACH, POINTS)
+    weight = np.exp(-(z**2) / 2)
+    weight /= weight.sum()
+    total = np.zeros(np.broadcast_shapes(mean.shape[:-1], limit.shape[:-1]))
+    for g in range(mean.shape[-1]):
+        lowest = mean[..., g, None] + sd[..., g, None] * z
+        inside = np.ones_like(lowest + limit)
+        for h in range(mean.shape[-1]):
+            if h != g:
+                mu, sigma = mean[..., h, None], sd[..., h, None]
+                inside = inside * (ndtr((lowest + limit - mu) / sigma) - ndtr((lowest - mu) / sigma))
+        total = total + inside @ weight
+    return np.clip(total, 0.0, 1.0)
+
+
+def expected_flip_rate(
+    source: Counts | xr.Dataset,
+    dim: str,
+    *,
+    threshold: Thresholds | None = None,
+    scores: Counts | None = None,
+    size: int | Sequence[int] | None = None,
+    limits: Limits | None = None,
+) -> xr.Dataset:
+    """What ``flip_rate`` comes to when patients are resampled endlessly, from the counts alone.
+
+    Rates of groups are taken as independent normals with variance p(1 − p)/n. SPD, EOpp, PP and Cal pass when the
+    range of their rates stays within the limit (``range_probability``), DI when that of the logarithms of the
+    selection rates stays within −ln(limit). EOD passes when both of its ranges do: the product of their chances. TI
+    is taken as normal, with its variance by the delta method.
+
+    Parameters
+    ----------
+    source, dim, threshold, scores : as ``verdict_metrics``
+    size : int or list of int, optional
+        Patients of another audit, in which groups and outcomes are as frequent as in this one; a list gives a
+        ``size`` dim. By default the size of the data.
+    limits : mapping, optional
+
+    Returns
+    -------
+    Dataset of ``p_pass`` and ``vfr`` over ``metric`` and the other dims; NaN where a metric is undefined.
+
+    Raises
+    ------
+    AuditInputError
+        As ``verdict_metrics``; for a table of clusters, whose rows are not independent; for a size below 1.
+
+    Notes
+    -----
+    |θ̂ − limit|/SE and the normal law do not do for a largest minus a smallest rate: near a tie of several groups the
+    replicates of a spread lie above its estimate.
+
+    Examples
+    --------
+    >>> from auditlib.counts import parse_confusion
+    >>> table = parse_confusion("A:160,100,300,40; B:150,100,300,50")
+    >>> found = expected_flip_rate(table, "group").sel(metric="EOpp")
+    >>> round(float(found.p_pass), 3), round(float(found.vfr), 3)
+    (0.885, 0.115)
+    """
+    table, scores = confusion_of(source, dim, threshold, scores)
+    if "unit_moments" in table.coords:
+        raise AuditInputError(
+            "expected_flip_rate takes rows as independent, but these are rows of patients with several; "
+            "resample patients, or see counts.as_rows()."
+        )
+    known, shrink = limits_of(limits), _shrink(table, dim, size)
+    chances = {
+        "DI": _range(_log_rates(table), dim, -np.log(known["DI"].value), shrink),
+        "SPD": _range(_rates(table, "selection_rate"), dim, known["SPD"].value, shrink),
+        "EOpp": _range(_rates(table, "sensitivity"), dim, known["EOpp"].value, shrink),
+        "EOD": _range(_rates(table, "sensitivity"), dim, known["EOD"].value, shrink)
+        * _range(_rates(table, "false_positive_rate"), dim, known["EOD"].value, shrink),
+        "PP": _range(_rates(table, "ppv"), dim, known["PP"].value, shrink),
+        "TI": _theil(table, dim, known["TI"].value, shrink),
+    }
+    like = chances["SPD"]
+    chances["Cal"] = _calibration(scores, dim, known["Cal"].value, shrink, like)
+    p_pass = xr.Dataset({name: chances[name] for name in METRICS}).to_dataarray("metric").rename("p_pass")
+    return xr.Dataset({"p_pass": p_pass, "vfr": np.minimum(p_pass, 1 - p_pass)})
+
+
+def _shrink(table: xr.Dataset, dim: str, size: Any) -> xr.DataArray:
+    """Ratio of this audit's patients to those of the other: what its variances are multiplied by."""
+    if size is None:
+        return xr.DataArray(1.0)
+    sizes = [size] if np.ndim(size) == 0 else list(size)
+    for one in sizes:
+        check_whole(one, "size")
+    people = xr.concat([wide(table[cell]) for cell in ("tp", "fp", "fn", "tn")], "cell").sum(["cell", dim])
+    people = people.astype(np.float64).reset_coords(drop=True)
+    wanted = xr.DataArray([float(one) for one in sizes], {"size": [int(one) for one in sizes]}, ["size"])
+    return people / (wanted if np.ndim(size) else wanted.isel(size=0, drop=True))
+
+
+Moments = tuple[xr.DataArray, xr.DataArray]  # means, and variances at the size of the data
+
+
+def _rates(table: xr.Dataset, metric: str) -> Moments:
+    events, trials = (part.astype(np.float64).reset_coords(drop=True) for part in parts(table, metric))
+    n = trials.where(trials > 0)
+    p = events / n
+    return p, p * (1 - p) / n
+
+
+def _log_rates(table: xr.Dataset) -> Moments:
+    """Of ln p: variance (1 − p)/(np). A group in which nobody is flagged is at −1e3: DI is 0 and stays so."""
+    p, variance = _rates(table, "selection_rate")
+    none = p == 0
+    mean: xr.DataArray = xr.apply_ufunc(np.log, p.where(~none, 1.0))
+    return mean.where(~none, -1e3).where(p.notnull()), (variance / p.where(~none, 1.0) ** 2).where(p.notnull())
+
+
+def _range(moments: Moments, dim: str, limit: float, shrink: xr.DataArray) -> xr.DataArray:
+    mean, variance = xr.broadcast(moments[0], moments[1] * shrink)
+    known = mean.notnull().all(dim)
+    if mean.min() <= -1e3:  # nobody flagged in any group: 0/0
+        known = known & (mean > -1e3).any(dim)
+    mean, variance = (values.transpose(..., dim) for values in (mean, variance))
+    found = range_probability(mean.values, np.sqrt(variance.values), limit + TINY)
+    return mean.isel({dim: 0}, drop=True).copy(data=found).where(known)
+
+
+def _theil(table: xr.Dataset, dim: str, limit: float, shrink: xr.DataArray) -> xr.DataArray:
+    """T has gradient (n_g/N)(ln r_g − T)/b̄ in b̄_g, r_g = b̄_g/b̄; a patient's benefit is 0, 1 or 2."""
+    tp, fp, fn, tn = (wide(table[cell]).astype(np.float64).reset_coords(drop=True) for cell in ("tp", "fp", "fn", "tn"))
+    people = tp + fp + fn + tn
+    n = people.where(people > 0)
+    mean = 1 + (fp - fn) / n
+    variance = ((fp + fn) / n - ((fp - fn) / n) ** 2) / n
+    share = n / n.sum(dim, skipna=False)
+    overall = (share * mean).sum(dim, skipna=False)
+    relative = mean / overall.where(overall > 0)
+    log = xr.apply_ufunc(np.log, relative.where(relative > 0, 1.0))
+    theil = (share * relative * log).sum(dim, skipna=False)
+    gradient = share * (log - theil) / overall
+    sd = ((gradient**2 * variance).sum(dim, skipna=False) * shrink).clip(min=TINY**2) ** 0.5
+    z: xr.DataArray = (limit + TINY - theil) / sd
+    return z.copy(data=ndtr(z.values))
+
+
+def _calibration(
+    scores: Counts | None, dim: str, limit: float, shrink: xr.DataArray, like: xr.DataArray
+) -> xr.DataArray:
+    """Of score − label: its mean and variance in each group, from the score bins."""
+    if scores is None or scores.edges.kind == "cut":
+        return xr.full_like(like, np.nan)
+    held = scores.histogram().astype(np.float64)
+    middle = xr.DataArray(scores.edges.representative(), dims="bin", coords={"bin": held["bin"]})
+    off = middle - xr.DataArray([0.0, 1.0], dims="label", coords={"label": held["label"]})
+    n = held.sum(["label", "bin"])
+    n = n.where(n > 0)
+    mean = (held * off).sum(["label", "bin"]) / n
+    variance = ((held * off**2).sum(["label", "bin"]) / n - mean**2) / n
+    return _range((mean, variance), dim, limit, shrink).broadcast_like(like)

@@ -1,0 +1,231 @@
+"""Flip rates of replicates, what theory says of them, and audit sizes."""
+
+from math import ceil
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm, studentized_range
+
+import auditlib as al
+from auditlib.simulate import RiskCohort
+from auditlib.studies.reproduced.lines import pass_counts
+from auditlib.verdicts import (
+    METRICS,
+    audit_size,
+    expected_flip_rate,
+    flip_rate,
+    range_probability,
+    settling_size,
+    verdict_metrics,
+)
+
+
+def replicates(n_pass, k, value=0.1, other=0.2):
+    return xr.DataArray([value] * n_pass + [other] * (k - n_pass), dims="replicate")
+
+
+def test_published_pass_counts():
+    """FACTS of the published run: 28 cells of 500 resamples."""
+    rates = [
+        float(flip_rate(replicates(int(passed), 500), "SPD").vfr) for passed in pass_counts().to_numpy().reshape(-1)
+    ]
+    rates = np.array(rates)
+    assert len(rates) == 28
+    assert rates.mean() == pytest.approx(0.0809, abs=5e-5)
+    assert rates.max() == pytest.approx(0.476)
+    assert (rates > 0).sum() == 11
+    assert (rates <= 0.10).sum() == 21
+
+
+def test_every_part_by_hand():
+    found = flip_rate(replicates(116, 500), "SPD", point=xr.DataArray(0.1))
+    assert float(found.p_pass) == pytest.approx(0.232)
+    assert float(found.vfr) == pytest.approx(0.232)
+    assert found.dominant.item() == "fail"
+    assert float(found.mc_error) == pytest.approx((0.232 * 0.768 / 500) ** 0.5)
+    assert float(found.replication_flip) == pytest.approx(norm.cdf(norm.ppf(0.232) / 2**0.5))
+    assert np.isnan(found.bound)
+    assert found.verdict.item() == "pass"
+    assert found.disagrees.item() == 1  # the estimate passes while most replicates fail
+    values = np.array([0.1] * 116 + [0.2] * 384)
+    assert float(found.margin) == pytest.approx(abs(values.mean() - 0.1) / values.std(ddof=1))
+
+
+def test_no_flip_is_bounded_and_ten_percent_is_eighteen():
+    found = flip_rate(replicates(500, 500), "SPD")
+    assert float(found.vfr) == 0
+    assert float(found.bound) == pytest.approx(0.006)
+    assert float(found.replication_flip) == 0
+    assert float(found.margin) == 0 or np.isnan(float(found.margin)) or np.isinf(float(found.margin))
+    assert float(flip_rate(replicates(450, 500), "SPD").replication_flip) == pytest.approx(0.182, abs=5e-4)
+
+
+def test_undefined_replicates_are_left_out_and_counted():
+    values = xr.DataArray([0.05, 0.2, np.nan, np.nan], dims="replicate")
+    found = flip_rate(values, "SPD")
+    assert float(found.vfr) == 0.5
+    assert found.dominant.item() == "tie"
+    assert (int(found.n), float(found.undefined)) == (2, 0.5)
+    nothing = flip_rate(values * np.nan, "SPD", point=xr.DataArray(0.05))
+    assert np.isnan(nothing.vfr)
+    assert nothing.dominant.item() == "undefined"
+    assert np.isnan(nothing.disagrees)
+    one = flip_rate(values[:1], "SPD")
+    assert np.isnan(one.margin)
+
+
+def test_errors():
+    with pytest.raises(al.AuditInputError, match="replicates"):
+        flip_rate(xr.DataArray([0.1], dims="site"), "SPD")
+    with pytest.raises(al.AuditInputError, match="replicates"):
+        flip_rate(xr.DataArray(np.empty(0), dims="replicate"), "SPD")
+    with pytest.raises(al.AuditInputError, match="point has dims site"):
+        flip_rate(replicates(3, 5), "SPD", point=xr.DataArray([0.1], dims="site"))
+
+
+@given(st.integers(1, 400), st.data())
+def test_vfr_exceeds_a_fortieth_exactly_when_the_limit_is_in_the_interval(k, data):
+    """VFR repackages the percentile interval of the same replicates, up to one replicate of interpolation."""
+    values = np.array(data.draw(st.lists(st.floats(0, 1), min_size=k, max_size=k)))
+    found = flip_rate(xr.DataArray(values, dims="replicate"), "SPD")
+    held = al.interval(xr.DataArray(values, dims="replicate"))
+    inside = float(held.low) <= 0.1 <= float(held.high)
+    if float(found.vfr) > 0.025 + 1 / k:
+        assert inside
+    if float(found.vfr) < 0.025 - 1 / k:
+        assert not inside or np.isclose([float(held.low), float(held.high)], 0.1).any()
+
+
+def test_range_probability_of_equals_is_the_studentized_range():
+    for groups in (2, 3, 5, 8):
+        for q in (0.5, 1.5, 3.0, 4.5):
+            found = range_probability(np.zeros(groups), np.ones(groups), q)
+            assert float(found) == pytest.approx(studentized_range.cdf(q, groups, np.inf), abs=2e-6)
+
+
+def test_range_probability_against_draws_and_bounds():
+    rng = np.random.default_rng(1)
+    mean, sd = np.array([0.5, 0.55, 0.62, 0.58]), np.array([0.03, 0.01, 0.05, 0.02])
+    drawn = np.ptp(rng.normal(mean, sd, (400_000, 4)), axis=1)
+    for limit in (0.05, 0.10, 0.20):
+        assert float(range_probability(mean, sd, limit)) == pytest.approx((drawn <= limit).mean(), abs=0.003)
+    assert float(range_probability(mean, 0 * sd, 0.13)) == pytest.approx(1)
+    assert float(range_probability(mean, 0 * sd, 0.11)) == pytest.approx(0)
+    assert np.isnan(range_probability(np.array([0.1, np.nan]), np.ones(2), 1.0))
+
+
+def cohort():
+    people = RiskCohort.example().frame(6_000, seed=3)
+    return al.count(people, label="label", score="true_risk", by="group", thresholds=[0.2])
+
+
+def test_expected_flip_rate_is_that_of_many_replicates():
+    counts = cohort()
+    reps = verdict_metrics(counts.resample(20_000, strata="label", seed=1), "group", threshold=0.2)
+    found = flip_rate(reps)
+    closed = expected_flip_rate(counts, "group", threshold=0.2)
+    assert found.vfr.max() > 0.05  # something flips
+    np.testing.assert_allclose(closed.p_pass.values, found.p_pass.values, atol=0.012)
+
+
+def test_expected_flip_rate_at_another_size():
+    counts = cohort()
+    reps = verdict_metrics(counts.resample(20_000, strata="label", size=1_500, seed=1), "group", threshold=0.2)
+    closed = expected_flip_rate(counts, "group", threshold=0.2, size=[1_500, 6_000])
+    np.testing.assert_allclose(closed.p_pass.sel(size=1_500), flip_rate(reps).p_pass, atol=0.02)
+    whole = expected_flip_rate(counts, "group", threshold=0.2)
+    np.testing.assert_allclose(closed.p_pass.sel(size=6_000), whole.p_pass)
+
+
+def test_expected_flip_rate_where_rates_are_extreme():
+    nobody = expected_flip_rate(al.parse_confusion("A:0,0,40,10; B:0,0,30,20"), "group")
+    assert np.isnan(nobody.p_pass.sel(metric=["DI", "PP", "Cal"])).all()
+    assert nobody.p_pass.sel(metric=["SPD", "EOpp", "EOD"]).values == pytest.approx([1, 1, 1])
+    one = expected_flip_rate(al.parse_confusion("A:0,0,40,10; B:10,5,25,10"), "group")
+    assert float(one.p_pass.sel(metric="DI")) == pytest.approx(0)
+    undefined = expected_flip_rate(al.parse_confusion("A:0,5,45,0; B:20,10,60,10"), "group")
+    assert np.isnan(undefined.p_pass.sel(metric=["EOpp", "EOD"])).all()
+    assert undefined.p_pass.sel(metric="SPD").notnull()
+
+
+def test_expected_flip_rate_refuses_patients_with_several_rows():
+    import pandas as pd
+
+    frame = pd.DataFrame({"y": [0, 1] * 4, "p": [0.2, 0.8] * 4, "g": list("aabb") * 2, "id": list("qqrrssqq")})
+    counts = al.count(frame, label="y", score="p", by="g", thresholds=[0.5], cluster="id")
+    with pytest.raises(al.AuditInputError, match="independent"):
+        expected_flip_rate(counts, "g", threshold=0.5)
+    with pytest.raises(al.AuditInputError, match="size"):
+        expected_flip_rate(counts.as_rows(), "g", threshold=0.5, size=0)
+
+
+def test_closed_form_is_sharper_than_the_normal_formula_near_a_tie():
+    """Five groups of one true sensitivity, 100 positives each."""
+    table = al.confusion(tp=[70, 72, 68, 71, 69], fp=[10] * 5, fn=[30, 28, 32, 29, 31], tn=[90] * 5, g=list("abcde"))
+    reps = np.random.default_rng(1).binomial(100, np.array([0.70, 0.72, 0.68, 0.71, 0.69]), (200_000, 5)) / 100
+    spread = np.ptp(reps, axis=1)
+    truth = (spread <= 0.1 + 1e-9).mean()
+    closed = float(expected_flip_rate(table, "g").p_pass.sel(metric="EOpp"))
+    plain = norm.cdf((0.1 - 0.04) / spread.std())
+    assert abs(plain - truth) > 0.3
+    assert abs(closed - truth) < 0.05  # of which most is that counts are whole numbers
+
+
+def test_audit_size_by_hand():
+    counts = cohort()
+    found = audit_size(counts, "group", threshold=0.2, sizes=[500, 2_000, 6_000], repetitions=40, seed=1)
+    assert found["size"].values.tolist() == [500, 2_000]  # all 6,000 are no sample
+    share = np.array([500, 2_000]) / 6_000
+    np.testing.assert_allclose(found.cv_corrected, found.cv / np.sqrt(1 - share))
+    for metric in METRICS:
+        settled = [n for n in (500, 2_000) if float(found.cv.sel(metric=metric, size=n)) < 0.05]
+        n_star = float(found.n_star.sel(metric=metric))
+        assert n_star == settled[0] if settled else np.isnan(n_star)
+
+
+def test_audit_size_precision_is_the_square_law():
+    counts = cohort()
+    reps = verdict_metrics(counts.resample(4_000, strata="label", seed=2), "group", threshold=0.2)
+    found = audit_size(counts, "group", threshold=0.2, sizes=[500], precision=0.02, seed=1)
+    sd = float(reps["SPD"].std("replicate"))
+    assert float(found.n_precision.sel(metric="SPD")) == pytest.approx(6_000 * (1.96 * sd / 0.02) ** 2, rel=0.15)
+
+
+def test_settling_size_is_where_the_expected_flip_rate_crosses():
+    counts = cohort()
+    found = settling_size(counts, "group", threshold=0.2)
+    some = found.dropna("metric").where(found > 100, drop=True)
+    assert some.size
+    for metric in some["metric"].values:
+        n = ceil(float(found.sel(metric=metric)))
+        near = expected_flip_rate(counts, "group", threshold=0.2, size=[ceil(0.9 * n), n, ceil(1.1 * n)])
+        before, at, after = near.vfr.sel(metric=metric).values
+        assert before > 0.1 > after
+        assert at == pytest.approx(0.1, abs=0.003)
+
+
+def test_a_metric_at_its_limit_never_settles():
+    table = al.parse_confusion("A:160,100,300,40; B:140,100,300,60")  # sensitivity .8 and .7
+    found = settling_size(table, "group")
+    assert np.isnan(float(found.sel(metric="EOpp")))
+    assert float(found.sel(metric="TI")) == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"repetitions": 1}, "repetitions"),
+        ({"repetitions": 0}, "repetitions"),
+        ({"sizes": [10_000]}, "below the 6,000"),
+        ({"sizes": [0.5]}, "sizes"),
+        ({"sizes": [500], "cv": 0}, "cv"),
+        ({"sizes": [500], "precision": -1}, "precision"),
+        ({"sizes": [500], "flip": 0.5}, "flip"),
+    ],
+)
+def test_audit_size_errors(options, words):
+    with pytest.raises(al.AuditInputError, match=words):
+        audit_size(cohort(), "group", threshold=0.2, **options)
