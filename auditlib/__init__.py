@@ -57,6 +57,7 @@ from auditlib.multiverse import (
     read_multiverse,
     run_multiverse,
     sign_counts,
+    small_groups,
     variance_shares,
     write_multiverse,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "sign_counts",
     "sign_runs",
     "small",
+    "small_groups",
     "specificity",
     "split_by_score",
     "split_gap",

@@ -4,7 +4,7 @@ from auditlib.multiverse.files import read_multiverse, write_multiverse
 from auditlib.multiverse.grid import Grid
 from auditlib.multiverse.runner import Multiverse, run_multiverse
 from auditlib.multiverse.shares import choice_means, variance_shares
-from auditlib.multiverse.summaries import forks, sign_counts
+from auditlib.multiverse.summaries import forks, sign_counts, small_groups
 
 __all__ = [
     "Grid",
@@ -14,6 +14,7 @@ __all__ = [
     "read_multiverse",
     "run_multiverse",
     "sign_counts",
+    "small_groups",
     "variance_shares",
     "write_multiverse",
 ]

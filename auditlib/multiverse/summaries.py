@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from auditlib.errors import AuditInputError
+from auditlib.metrics import small
 
 LIMITS = ("estimate", "low", "high")
 
@@ -65,6 +66,33 @@ def sign_counts(rows: pd.DataFrame) -> pd.DataFrame:
     counts = {name: (int((which & among).sum()), int(among.sum())) for name, (which, among) in lines.items()}
     found = pd.DataFrame.from_dict(counts, orient="index", columns=["n", "of"])
     return found.assign(share=found["n"] / found["of"].where(found["of"] > 0))
+
+
+def small_groups(rows: pd.DataFrame) -> pd.Series:
+    """Which specifications rest on a small group: under 30 positives or negatives, or a confusion count under 5.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a specification: ``tp_a``, ``fp_a``, ``fn_a``, ``tn_a`` and the same of group ``b``. One without counts
+        (it failed) is not small.
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns, or no row.
+
+    Examples
+    --------
+    >>> cells = {"tp_a": [40, 40], "fp_a": [40, 40], "fn_a": [40, 4], "tn_a": [40, 40]}
+    >>> rows = pd.DataFrame(cells | {"tp_b": 40, "fp_b": 40, "fn_b": 40, "tn_b": 40})
+    >>> small_groups(rows).tolist()
+    [False, True]
+    """
+    cells = ("tp", "fp", "fn", "tn")
+    held = checked(rows, [f"{cell}_{group}" for group in "ab" for cell in cells])
+    tables = [{cell: held[f"{cell}_{group}"].to_numpy(float) for cell in cells} for group in "ab"]
+    return pd.Series(np.any([small(table) for table in tables], axis=0), index=held.index)
 
 
 def forks(rows: pd.DataFrame, default: Mapping[str, Any]) -> pd.DataFrame:

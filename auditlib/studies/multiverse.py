@@ -193,6 +193,41 @@ def budget_study(draws: int = 10, n_jobs: int = 1, progress: bool = False) -> pd
     return pd.concat(tqdm(pool, total=len(asked), disable=not progress, desc="budget"), ignore_index=True)
 
 
+def budget_cost(found: pd.DataFrame) -> pd.DataFrame:
+    """What the row budget moves, beside what the patients judged do.
+
+    Parameters
+    ----------
+    found : DataFrame of ``budget_study``
+
+    Returns
+    -------
+    DataFrame by dataset, family and threshold: ``gap``, the mean over the random parts of the training rows; ``gap, all
+    rows``, of the grid's first seed; ``budget_sd``, the standard deviation of the gap over the parts; ``patient_sd``,
+    that over resamplings of the patients, parts averaged; and the ``ratio`` of the first to the second.
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns.
+
+    Examples
+    --------
+    >>> found = {"dataset": "d", "family": "f", "threshold": "t", "max_rows": [100.0, 100.0, None],
+    ...          "estimate": [0.1, 0.2, 0.3], "patient_sd": 0.1}
+    >>> budget_cost(pd.DataFrame(found))[["gap", "gap, all rows", "ratio"]].round(3).values.tolist()
+    [[0.15, 0.3, 0.707]]
+    """
+    keys = ["dataset", "family", "threshold"]
+    if missing := [name for name in (*keys, "max_rows", "estimate", "patient_sd") if name not in found]:
+        raise AuditInputError(f"found: no column {', '.join(missing)}; give the table of budget_study.")
+    parts = found[found["max_rows"].notna()].groupby(keys, sort=False)
+    cost = parts.agg(gap=("estimate", "mean"), budget_sd=("estimate", "std"), patient_sd=("patient_sd", "mean"))
+    whole = found[found["max_rows"].isna()].drop_duplicates(keys).set_index(keys)["estimate"]
+    cost.insert(1, "gap, all rows", whole)
+    return cost.assign(ratio=cost["budget_sd"] / cost["patient_sd"])
+
+
 def _near_default(dataset: str, max_rows: int | None, draw: int, seed: int) -> pd.DataFrame:
     grid = multiverse_grid(dataset, max_rows, draw=draw)
     kept = {axis: choice for axis, choice in grid.default.items() if axis not in VARIED}

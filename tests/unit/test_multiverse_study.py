@@ -15,7 +15,7 @@ from auditlib.studies import __main__, committed_multiverse, gap_multiverse, mul
 from auditlib.studies.budget import thin
 from auditlib.studies.comparisons import comparison_of
 from auditlib.studies.gap import compared, predictors
-from auditlib.studies.multiverse import AXES, budget_study
+from auditlib.studies.multiverse import AXES, budget_cost, budget_study
 from auditlib.studies.specifications import Prepared, included, judge, replicated, threshold_of
 
 DATASETS = list(AXES)
@@ -215,6 +215,20 @@ def test_the_price_of_the_budget_is_committed():
         both = first.merge(near, on=["family", "threshold"], suffixes=("", "_committed"))
         assert len(both) == combinations
         np.testing.assert_allclose(both["estimate"], both["estimate_committed"], atol=1e-12)
+
+
+def test_what_the_budget_costs():
+    table = study_table("multiverse_budget")
+    cost = budget_cost(table)
+    assert cost.index.is_unique
+    assert len(cost) == 3 * 3 + 4 * 3
+    mine = table.query("dataset == 'cdc_diabetes' and family == 'shallow_tree' and threshold == 'top20'")
+    parts, row = mine[mine["max_rows"] == 20_000], cost.loc["cdc_diabetes", "shallow_tree", "top20"]
+    assert row["gap"] == pytest.approx(np.mean(parts["estimate"]))
+    assert row["ratio"] == pytest.approx(np.std(parts["estimate"], ddof=1) / np.mean(parts["patient_sd"]))
+    assert row["gap, all rows"] == mine.loc[mine["max_rows"].isna() & (mine["seed"] == 42), "estimate"].item()
+    with pytest.raises(AuditInputError, match="no column patient_sd; give the table of budget_study"):
+        budget_cost(table.drop(columns="patient_sd"))
 
 
 @pytest.mark.skipif(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditlib import AuditInputError
-from auditlib.multiverse.summaries import forks, sign_counts
+from auditlib.multiverse.summaries import forks, sign_counts, small_groups
 from tests.unit.multiverses import AXES, DEFAULT, broken, made
 
 ROWS = made()
@@ -139,3 +139,26 @@ BAD = [
 def test_wrong_input_is_answered_in_words(call, said):
     with pytest.raises(AuditInputError, match=said):
         call()
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, False),
+        ({"tp_a": 5, "fn_a": 25}, False),  # 30 positives
+        ({"tp_a": 5, "fn_a": 24}, True),
+        ({"fp_b": 5, "tn_b": 24}, True),
+        ({"tp_b": 4}, True),
+        ({"tn_a": 0}, True),
+        ({"tp_a": np.nan}, False),  # it failed
+    ],
+)
+def test_a_group_is_small_by_its_cells_or_its_margins(changed, expected):
+    cells = {f"{cell}_{group}": 40 for cell in ("tp", "fp", "fn", "tn") for group in "ab"}
+    found = small_groups(pd.DataFrame([cells, cells | changed], index=[7, 3]))
+    assert found.to_dict() == {7: False, 3: expected}
+
+
+def test_small_groups_need_the_counts():
+    with pytest.raises(AuditInputError, match="no column tp_a"):
+        small_groups(ROWS)
