@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import audit, counting, engines, frontier, memory
+from benchmarks import audit, counting, engines, frontier, growth, memory
 from benchmarks.clock import Result
 
 TABLE = Path(__file__).with_name("results.csv")
@@ -19,6 +19,7 @@ FULL: dict[str, Callable[[], list[Result]]] = {
     "counting": counting.run,
     "audit": audit.run,
     "frontier": frontier.run,
+    "growth": growth.run,
 }
 SMALL: dict[str, Callable[[], list[Result]]] = {
     "engines": lambda: engines.run(20_000),
@@ -26,6 +27,7 @@ SMALL: dict[str, Callable[[], list[Result]]] = {
     "counting": lambda: counting.run(500_000),
     "audit": lambda: audit.run(20_000, 50, rounds=2, fairlearn=False),
     "frontier": lambda: frontier.run((2_500, 25_000), rounds=2),
+    "growth": lambda: growth.run((10_000, 100_000), 50, rounds=2),
 }
 
 

@@ -1,12 +1,14 @@
-"""Risk models for an audit: six families, patient-wise splits, calibrated scores, uses of the subgroup attribute."""
+"""Risk models for an audit: families and published classifiers, splits, calibrated scores, uses of the attribute."""
 
 from auditlib.models.crossfit import CrossFit, cross_fit
 from auditlib.models.families import FAMILIES, MEMBERS, calibrated, family, preprocessor
 from auditlib.models.learners import LEARNERS, PENALTY
 from auditlib.models.splits import check_seed, folds, split
 from auditlib.models.strategies import STRATEGIES, Fitted, fit_strategy, propensity_weights
+from auditlib.models.twelve import CLASSIFIERS, classifier
 
 __all__ = [
+    "CLASSIFIERS",
     "FAMILIES",
     "LEARNERS",
     "MEMBERS",
@@ -16,6 +18,7 @@ __all__ = [
     "Fitted",
     "calibrated",
     "check_seed",
+    "classifier",
     "cross_fit",
     "family",
     "fit_strategy",

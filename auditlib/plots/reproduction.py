@@ -69,7 +69,7 @@ def passing(
         Values that might have been published, in order, and whether the rule calls each of them agreement; the first
         and the last value end the axis.
     splits : array, optional
-        Our estimates on other splits.
+        Our estimates on other splits, in a row of their own.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def passing(
     >>> values = np.linspace(-0.3, 0.3, 61)
     >>> figure = passing(rows, values, abs(values) < 0.1)
     >>> [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    ['published', 'this book', 'no splits']
+    ['published', 'this book']
     """
     given, ok = _by_series(rows), np.asarray(accepted, dtype=bool)
     if len(values) < 2 or len(values) != len(ok) or not (np.diff(values) > 0).all():
@@ -90,16 +90,19 @@ def passing(
     figure, ax = plt.subplots(figsize=(style.WIDTH, 2.7))
     for low, high in stretches(values, ok):
         ax.axvspan(low, high, color=style.GROUPS[2], alpha=0.18, lw=0)
+        for end in {low, high} - {values[0], values[-1]}:  # the tint alone is pale, above all on a dark page
+            ax.axvline(end, color=style.GROUPS[2], lw=1.5)
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
     for place, name, colour in ((2, PUBLISHED, style.GROUPS[1]), (1, OURS, style.GROUPS[0])):
         estimate, low, high = given[name]
         ax.hlines(place, low, high, color=colour, lw=3)
         ax.plot(estimate, place, "s" if place == 2 else "o", color=colour, ms=7)
-    many = 0 if splits is None else len(splits)
+    rows_drawn = {2: PUBLISHED, 1: OURS}
     if splits is not None:
-        ax.plot(splits, np.zeros(many), "|", color=style.GROUPS[0], ms=14, mew=1.5)
-    ax.set_yticks([2, 1, 0], [PUBLISHED, OURS, f"{many} splits" if many else "no splits"])
-    ax.set(ylim=(-0.6, 2.6), xlim=(values[0], values[-1]), xlabel=label)
+        ax.plot(splits, np.zeros(len(splits)), "|", color=style.GROUPS[0], ms=14, mew=1.5)
+        rows_drawn[0] = f"{len(splits)} splits"
+    ax.set_yticks(list(rows_drawn), list(rows_drawn.values()))
+    ax.set(ylim=(min(rows_drawn) - 0.6, 2.6), xlim=(values[0], values[-1]), xlabel=label)
     ax.set_title(style.plain(title), loc="left")
     ax.grid(axis="y", visible=False)
     return figure
@@ -116,17 +119,24 @@ def stretches(values: NDArray[np.float64], accepted: NDArray[np.bool_]) -> list[
     return [(float(values[a]), float(values[b])) for a, b in zip(starts, ends, strict=True)]
 
 
-def words(rows: pd.DataFrame, values: NDArray[np.float64], accepted: NDArray[np.bool_]) -> str:
-    """What ``passing`` shows, in words: both estimates, and the published values that would have passed.
+def words(
+    rows: pd.DataFrame,
+    values: NDArray[np.float64],
+    accepted: NDArray[np.bool_],
+    splits: NDArray[np.float64] | None = None,
+) -> str:
+    """What ``passing`` shows, in words: both estimates, other splits, and the published values that would have passed.
 
     >>> rows = pd.DataFrame({"series": ["published", "this book"], "estimate": [-0.1, -0.12], "low": -0.2, "high": 0.0})
     >>> values = np.linspace(-0.3, 0.3, 61)
-    >>> words(rows, values, abs(values) < 0.095)
-    'published −0.10 (−0.20 to +0.00), this book −0.12 (−0.20 to +0.00); passing: −0.09 to +0.09'
+    >>> words(rows, values, abs(values) < 0.095, np.array([-0.14, -0.08])).split(", ")[1:]
+    ['this book −0.120 (−0.200 to 0.000)', '2 splits −0.140 to −0.080; passing: −0.090 to +0.090']
     """
     given = _by_series(rows)
     told = [f"{name} " + "{} ({} to {})".format(*map(_signed, given[name])) for name in (PUBLISHED, OURS)]
     ends = values[0], values[-1]
+    if splits is not None:
+        told.append(f"{len(splits)} splits {_signed(np.min(splits))} to {_signed(np.max(splits))}")
     spans = [
         " to ".join(("beyond " if value in ends else "") + _signed(value) for value in stretch)
         for stretch in stretches(values, accepted)
@@ -135,7 +145,8 @@ def words(rows: pd.DataFrame, values: NDArray[np.float64], accepted: NDArray[np.
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    text = f"{value:+.3f}".replace("-", "−")
+    return "0.000" if text[1:] == "0.000" else text
 
 
 def _by_series(rows: pd.DataFrame) -> dict[str, tuple[float, float, float]]:

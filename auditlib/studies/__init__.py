@@ -6,10 +6,14 @@ from auditlib.studies.gap import Predictions, gap_audit, gap_predictions
 from auditlib.studies.multiverse import committed_multiverse, gap_multiverse, multiverse_grid
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.reproduction import comparison_counts, gap_row, gap_table, study_table
+from auditlib.studies.states import states_counts, states_table
+from auditlib.studies.stays import STAYS_MODELS, STAYS_TABLES, stays_counts, stays_table
 
 __all__ = [
     "COHORTS",
     "COMPARISONS",
+    "STAYS_MODELS",
+    "STAYS_TABLES",
     "Cohort",
     "Comparison",
     "Predictions",
@@ -28,5 +32,9 @@ __all__ = [
     "gap_table",
     "multiverse_grid",
     "published",
+    "states_counts",
+    "states_table",
+    "stays_counts",
+    "stays_table",
     "study_table",
 ]

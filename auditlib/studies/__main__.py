@@ -1,16 +1,18 @@
 """``python -m auditlib.studies [name …]``: write the tables that are missing, or those named.
 
-Counts of a test set (``gap-…``, ``snb-…``) go to ``data/counts``; results of many refits (``split_seeds``,
-``snb_diabetes_optimism``, ``multiverse_budget``) to ``data/studies``; multiverses to ``data/multiverse``. A multiverse
-that is stopped goes on where it was: its finished specifications are in ``build/multiverse``.
+Counts of a test set (``gap-…``, ``snb-…``, ``stays-…``, ``states-…``) go to ``data/counts``; results of many refits
+(``split_seeds``, ``snb_diabetes_optimism``, ``multiverse_budget``) to ``data/studies``; multiverses to
+``data/multiverse``. A multiverse that is stopped goes on where it was: its finished specifications are in
+``build/multiverse``. Of Texas-100X, which you must obtain yourself, ``stays-texas100x-…`` are made when named.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -25,6 +27,8 @@ from auditlib.studies.comparisons import Comparison
 from auditlib.studies.multiverse import AXES, budget_study, gap_multiverse, multiverse_grid, multiverse_path
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.splits import split_path, split_study
+from auditlib.studies.states import STATES_TABLE, states_counts
+from auditlib.studies.stays import STAYS_TABLES, TEXAS_TABLES, stays_counts
 
 
 def _gap(comparison: Comparison) -> Callable[[int], Counts]:
@@ -37,13 +41,21 @@ def _heart(jobs: int) -> Counts:
     return heart_counts()
 
 
+def _stays(how: Mapping[str, Any]) -> Callable[[int], Counts]:
+    return lambda jobs: stays_counts(**how, n_jobs=jobs)
+
+
 #: What makes each table of counts, and each result of refits, given the number of processes.
 COUNTED: dict[str, Callable[[int], Counts]] = {
     **{name: _gap(comparison) for name, comparison in COMPARISONS.items()},
     "snb-diabetes-race": lambda jobs: diabetes_counts(),
     "snb-diabetes-race-models": lambda jobs: diabetes_models_counts(),
     "snb-heart-income": _heart,
+    **{name: _stays(how) for name, how in STAYS_TABLES.items()},
+    STATES_TABLE: lambda jobs: states_counts(n_jobs=jobs),
 }
+#: The same as some of these, of records that only their users can get: made when named, and committed nowhere.
+NAMED = {name: _stays(how) for name, how in TEXAS_TABLES.items()}
 REFITTED: dict[str, Callable[[int], pd.DataFrame]] = {
     "split_seeds": lambda jobs: split_study(n_jobs=jobs, progress=True),
     "snb_diabetes_optimism": lambda jobs: diabetes_optimism(n_jobs=jobs, progress=True),
@@ -60,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--refit", action="store_true", help="also those already there")
     parser.add_argument("--jobs", type=int, default=-1, help="processes, not 0 (default: -1, one a core)")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in TABLES]
+    unknown = [name for name in options.names if name not in (*TABLES, *NAMED)]
     if unknown:
         parser.error(f"no study {', '.join(unknown)}; choose from {', '.join(TABLES)}")
     if options.jobs == 0:
@@ -85,14 +97,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _path(name: str) -> Path:
     if name in MULTIVERSES:
         return multiverse_path(MULTIVERSES[name])
-    return counts_path(name) if name in COUNTED else split_path().with_name(f"{name}.csv")
+    return counts_path(name) if name in COUNTED or name in NAMED else split_path().with_name(f"{name}.csv")
 
 
 def _write(name: str, jobs: int) -> None:
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if name in COUNTED:
-        COUNTED[name](jobs).to_csv(path)
+    if name in COUNTED or name in NAMED:
+        {**COUNTED, **NAMED}[name](jobs).to_csv(path)
     elif name in MULTIVERSES:
         _write_multiverse(MULTIVERSES[name], path, jobs)
     else:

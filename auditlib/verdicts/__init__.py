@@ -4,13 +4,17 @@ from auditlib.verdicts.closed import expected_flip_rate, range_probability
 from auditlib.verdicts.flips import flip_rate, limits_of, passes, verdict
 from auditlib.verdicts.metrics import LIMITS, METRICS, Limit, largest_bin_error, verdict_metrics
 from auditlib.verdicts.sizes import SIZES, audit_size, settling_size
+from auditlib.verdicts.variants import CAL_VERSIONS, TI_VERSIONS, compare_versions
 
 __all__ = [
+    "CAL_VERSIONS",
     "LIMITS",
     "METRICS",
     "SIZES",
+    "TI_VERSIONS",
     "Limit",
     "audit_size",
+    "compare_versions",
     "expected_flip_rate",
     "flip_rate",
     "largest_bin_error",

@@ -10,8 +10,12 @@ from tests.studies import (
     capacity_optimism,
     few_patients,
     fieller_coverage,
+    flip_closed_form,
+    flip_truth,
     gap_coverage,
+    kappa_identical_sites,
     optimism,
+    settling,
     share_coverage,
     spread_coverage,
 )
@@ -29,6 +33,10 @@ STUDIES = {
     "optimism_sizes": optimism.run_sizes,
     "fieller_coverage": fieller_coverage.run,
     "share_coverage": share_coverage.run,
+    "flip_truth": flip_truth.run,
+    "flip_closed_form": flip_closed_form.run,
+    "settling": settling.run,
+    "kappa_identical_sites": kappa_identical_sites.run,
 }
 
 

@@ -54,6 +54,8 @@ def test_intervals_splits_and_what_passes():
     assert (low, low + width) == pytest.approx((-0.21, -0.15))
     segments = [path.vertices[:, 0].tolist() for lines in axes.collections for path in lines.get_paths()]
     assert segments == [[-0.24, -0.17], [-0.21, -0.14]]
+    edges = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    assert sorted(edge[0] for edge in edges if edge[0] == edge[1]) == pytest.approx([-0.21, -0.15])
     assert axes.get_xlim() == (-0.35, 0.35)
     assert [line.get_xdata().tolist() for line in axes.lines if line.get_marker() == "|"] == [[-0.22, -0.15]]
     assert axes.get_title("left") == "by age"
@@ -62,7 +64,7 @@ def test_intervals_splits_and_what_passes():
 def test_nothing_passes_and_no_splits():
     figure = reproduction.passing(ROWS, VALUES, np.zeros(71, dtype=bool))
     assert list(figure.axes[0].patches) == []
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()][-1] == "no splits"
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["published", "this book"]
     assert reproduction.words(ROWS, VALUES, np.zeros(71, dtype=bool)).endswith("passing: none")
 
 
@@ -70,10 +72,10 @@ def test_two_stretches_are_two():
     taken = abs(VALUES) > 0.305
     figure = reproduction.passing(ROWS, VALUES, taken)
     assert len(figure.axes[0].patches) == 2
-    said = reproduction.words(ROWS, VALUES, taken)
+    said = reproduction.words(ROWS, VALUES, taken, np.array([-0.15, -0.22]))
     assert said == (
-        "published −0.20 (−0.24 to −0.17), this book −0.18 (−0.21 to −0.14); "
-        "passing: beyond −0.35 to −0.31 and +0.31 to beyond +0.35"
+        "published −0.200 (−0.240 to −0.170), this book −0.180 (−0.210 to −0.140), 2 splits −0.220 to −0.150; "
+        "passing: beyond −0.350 to −0.310 and +0.310 to beyond +0.350"
     )
 
 

@@ -9,12 +9,14 @@ import pandas as pd
 
 from auditlib.studies.reproduced.lines import digits, number, reasons
 
-JOINED = "\u00a0"  # no line ends inside a number, its sign or its interval
+JOINED = "\u00a0"  # no line ends inside a range of counts
 PEOPLE = ("same data", "other data")  # of estimates, which have a sign worth showing
+#: What was not done with a number that has a reason, by its kind.
+WAYS = {"not tried": "Not tried", "other data": "Only beside ours", "setting": "Settings without ours"}
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as a page shows it, a row a number: as published, ours, what comes of it, and what ours rests on.
+    """The table as a page shows it, one row per number: as published, ours, what comes of it, and what ours rests on.
 
     ``n`` is left out where nothing is known of it, or no two numbers differ in it.
 
@@ -27,10 +29,10 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     rows = table.to_dict("records")
     n = table["ours_n"].where(table["ours_n"] != "", table["n"])
     columns = {
-        "published": [_printed(row) for row in rows],
+        "printed": [_printed(row) for row in rows],
         "ours": [_ours(row) for row in rows],
-        "judged": table["judged"].str.replace(" ", JOINED).tolist(),
-        "n": n.str.replace(" ", JOINED).tolist(),
+        "judged": table["judged"].tolist(),
+        "n": n.tolist(),
     }
     found = pd.DataFrame(columns).set_axis([_label(what) for what in table["what"]])
     differ = len(set(n) - {""}) > 1
@@ -55,26 +57,28 @@ def explained(table: pd.DataFrame) -> str:
 
 
 def by_reason(*tables: pd.DataFrame) -> str:
-    """Why numbers were not tried, or are no reproduction, with the numbers, as a list in Markdown.
+    """Why numbers were not tried, or are no reproduction, with the numbers by what was not done, as Markdown.
 
     Examples
     --------
     >>> from auditlib.studies.reproduced.table import reproduction_table
     >>> print(by_reason(reproduction_table("gap_audit").loc[["gap-nhanes-age"]]))  # doctest: +ELLIPSIS
-    - NHANES is public, but ... *Sensitivity, NHANES: youngest − oldest.*
+    - NHANES, ... Not tried: *Sensitivity, NHANES: youngest − oldest.*
     """
     table, why = pd.concat(tables), reasons()
     kept = table[~table["reason"].isin(("", "choice", "used"))]
-    numbers = kept.groupby("reason", sort=False)["what"].agg("; ".join)
-    return "\n".join(f"- {why[str(reason)]} *{which}.*" for reason, which in numbers.items())
+    items = []
+    for reason, rows in kept.groupby("reason", sort=False):
+        numbers = rows.groupby("kind", sort=False)["what"].agg("; ".join)
+        items.append(
+            " ".join([f"- {why[str(reason)]}", *(f"{WAYS[str(k)]}: *{which}.*" for k, which in numbers.items())])
+        )
+    return "\n".join(items)
 
 
 def _label(what: str) -> str:
-    """A label that a narrow page does not break within two short groups."""
-    head, mark, groups = what.rpartition(": ")
-    pair = mark and len(groups) <= 20 and " − " in groups
-    joined = groups.replace(" ", JOINED).replace("–", "–\u2060")
-    return f"{head}: {joined}" if pair else what
+    """A label that a narrow page does not break within a group such as 18–44."""
+    return what.replace("–", "–\u2060")
 
 
 def _printed(row: dict[Any, Any]) -> str:
@@ -82,7 +86,7 @@ def _printed(row: dict[Any, Any]) -> str:
     if not value:
         return "–"
     text, low, high = (_signed(part, signed) for part in (value, row["low"], row["high"]))
-    said = f"{text} [{low},{JOINED}{high}]" if low else text
+    said = f"{text} [{low}, {high}]" if low else text
     return f"{said} (code)" if row["tag"] == "public code" else said
 
 
@@ -100,7 +104,7 @@ def _ours(row: dict[Any, Any]) -> str:
     if not known and limits:
         return f"{row['ours_low']:.0f}{JOINED}to{JOINED}{row['ours_high']:.0f}"
     if not known:
-        return "undefined" if row["kind"] == "recomputed" else "–"
+        return "0/0" if row["kind"] == "recomputed" else "–"
     places = digits(row["value"]) if row["value"] else int(row["unit"] == "per 10,000")
     places += bool(limits) and round(row["ours_low"], places) == round(row["ours_high"], places)
     signed = bool(limits) and row["kind"] in PEOPLE and row["tag"] == "paper"
@@ -108,5 +112,5 @@ def _ours(row: dict[Any, Any]) -> str:
         _signed(f"{row[name]:.{places}f}", signed) for name in ("ours", "ours_low", "ours_high", "other")
     )  # fmt: skip
     if row["judged"] == "two runs":
-        return f"{text} or{JOINED}{other}"
-    return f"{text} [{low},{JOINED}{high}]" if limits else text
+        return f"{text} or {other}"
+    return f"{text} [{low}, {high}]" if limits else text

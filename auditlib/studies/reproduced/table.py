@@ -1,4 +1,4 @@
-"""One table a paper: the published number, ours, and whether they agree."""
+"""One table per paper: the published number, ours, and whether they agree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reproduction_table(paper: str) -> pd.DataFrame:
       public table gives it, another does not), "differs", or "possible" and "impossible" where only limits are known;
     - worked out, ours in two ways: "equal" or "differs";
     - other data: no reproduction; "same side" or "other side" of zero, "open" where one interval contains it, "shown"
-      where there is nothing to be on a side of;
+      where public code does something and ours only illustrates what;
     - setting: "the same", "another", "used" (numbers of ours are computed with it) or "as given"; and "not tried".
 
     Raises

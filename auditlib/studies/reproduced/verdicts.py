@@ -8,10 +8,12 @@ from math import ceil
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from auditlib.counts import confusion
 from auditlib.metrics import theil
+from auditlib.sites import agreement, tier
 from auditlib.studies.reproduced.lines import (
     AFTER,
     FULL,
@@ -25,6 +27,7 @@ from auditlib.studies.reproduced.lines import (
 from auditlib.studies.reproduced.ours import Ours, Registry
 
 SHIFT, BEFORE, AGAIN = "threshold shifting", "before, another run", "VFR-Audit, another run"
+TIER_LIMITS = {"vfr_limit": "vfr", "n_limit": "n", "kappa_limit": "kappa"}
 METRICS = {name.lower(): name for name in ("DI", "SPD", "EOpp", "EOD", "PP", "TI", "Cal")}
 
 
@@ -112,6 +115,26 @@ def _kappa(metric: str) -> Ours:
     return Ours(looked_up(f"vfr-kappa-{metric}")[0], other=again, copied=True)
 
 
+def published_tiers() -> xr.Dataset:
+    """The tier of each of the 28 cells after VFR-Audit, from pass counts, N* and κ in the public tables.
+
+    κ of TI, which the paper prints as 1.000, is 0/0: all its verdicts are passes. An N* of the whole test partition
+    means that no size below it settled.
+
+    >>> published_tiers()["violated"].to_series().value_counts().sort_index().to_dict()
+    {0.0: 3, 1.0: 11, 2.0: 11, 3.0: 3}
+    """
+    passed = pass_counts()
+    over = {"metric": list(passed.index), "attribute": list(passed.columns)}
+    sizes = audit_sizes().loc[over["metric"]]
+    settled = sizes.where(sizes < FULL).to_numpy(dtype=np.float64)
+    kappa = [np.nan if metric == "TI" else looked_up(f"vfr-kappa-{metric.lower()}")[0] for metric in over["metric"]]
+    raw = [1.0 if metric == "TI" else np.nan for metric in over["metric"]]
+    sites = xr.Dataset({"kappa": ("metric", kappa), "raw": ("metric", raw)}, {"metric": over["metric"]})
+    limits = {name: _setting(f"tier-{setting}") for name, setting in TIER_LIMITS.items()}
+    return tier(xr.DataArray(flip_rates(passed), over), xr.DataArray(settled, over), sites, **limits)
+
+
 def _points(before: str, after: str) -> Ours:
     """A change in percentage points; where two runs have the number before, with both."""
     change = [100 * (looked_up(after)[0] - first) for first in looked_up(before)]
@@ -122,30 +145,6 @@ def _theil() -> Ours:
     """b̄ = 1 + selection rate − prevalence is 0.56 in one group of 100 and 1.44 in the other."""
     two = confusion(tp=[0, 0], fp=[0, 44], fn=[44, 0], tn=[56, 56], group=["A", "B"])
     return Ours(float(theil(two, "group")))
-
-
-def agreement(passes: NDArray[np.int64], raters: int) -> dict[str, float]:
-    """Raw agreement, Fleiss' κ and Gwet's AC1 of pass/fail verdicts: ``passes`` of ``raters`` for each item.
-
-    κ is NaN when all verdicts are the same: 0/0.
-
-    References
-    ----------
-    Fleiss 1971; Gwet 2008.
-
-    Examples
-    --------
-    >>> found = agreement(np.array([19, 20, 20, 20]), 20)
-    >>> {name: round(value, 4) for name, value in found.items()}
-    {'raw': 0.975, 'kappa': -0.0127, 'ac1': 0.9744}
-    """
-    passes = np.asarray(passes, dtype=np.float64)
-    same = passes * (passes - 1) + (raters - passes) * (raters - passes - 1)
-    raw = float((same / (raters * (raters - 1))).mean())
-    p = float(passes.mean() / raters)
-    chance, gwet = p**2 + (1 - p) ** 2, 2 * p * (1 - p)
-    kappa = (raw - chance) / (1 - chance) if chance < 1 else float("nan")
-    return {"raw": raw, "kappa": kappa, "ac1": (raw - gwet) / (1 - gwet)}
 
 
 def _verdicts(which: str, dissents: int) -> Ours:
