@@ -1,13 +1,14 @@
 """Real cohorts: find a copy, or download one; check it; hand over a frame.
 
 Where a cohort comes from and what must be true of it is data, in ``data/sources.toml``. A copy is looked for in
-the folder ``$AUDITLIB_DATA``, then in ``data/raw/``, and only then downloaded from its official address.
+the folder ``$AUDITLIB_DATA``, then in ``data/raw/``, and only then downloaded from its official address. A relative
+``$AUDITLIB_DATA`` is a folder in the working folder, or else in the repository (a notebook works in ``chapters/``); one
+that is in neither is an error, lest a slip of the pen ends in a download.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import lzma
 import os
 import tempfile
@@ -24,10 +25,16 @@ import pandas as pd
 import pooch
 
 from auditlib.errors import AuditInputError
+from auditlib.schema import checked, content
 
 TIMEOUT = 60  # seconds without an answer before a download is given up
 # What reading a broken file may raise; an encrypted zip or an unknown compression is a RuntimeError.
 BROKEN = (ValueError, KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+REMOVE, PART = " Remove it.", " With extract=True it may be a part of the cohort."
+
+
+class NoFolderError(AuditInputError):
+    """``$AUDITLIB_DATA`` names none."""
 
 
 def root() -> Path:
@@ -105,12 +112,18 @@ def counts_path(name: str) -> Path:
 def available(name: str) -> bool:
     """Whether a copy is at hand, so that ``load`` needs no network. Its content is not looked at.
 
+    False also where ``$AUDITLIB_DATA`` names no folder; ``load`` then says so.
+
     Examples
     --------
     >>> available("diabetes130") in (True, False)
     True
     """
-    return _local(source(name)) is not None
+    spec = source(name)
+    try:
+        return _local(spec) is not None
+    except NoFolderError:
+        return False
 
 
 def checksum(name: str) -> str:
@@ -125,27 +138,34 @@ def checksum(name: str) -> str:
     if path is None:
         raise AuditInputError(f"{name}: no copy at hand. {_help(name)}")
     with _refused(name, path.name):
-        return hashlib.sha256(_content(path, source(name))).hexdigest()
+        return hashlib.sha256(content(path, source(name))).hexdigest()
 
 
-def load(name: str, *, download: bool = True) -> pd.DataFrame:
+def load(name: str, *, download: bool = True, path: str | Path | None = None, extract: bool = False) -> pd.DataFrame:
     """A cohort as its source publishes it: one row an encounter or a respondent, nothing dropped or filled.
 
     Text stays text and whole numbers become ``int64``, so that every layout of a file gives the same frame.
     Missing values are what the source says they are (``?`` in Diabetes-130), never the text ``None`` or ``NA``.
+    Codes stay codes; what they mean, where they do, is ``source(name)["levels"]``: a column's level of each code.
 
     Parameters
     ----------
-    name : {"diabetes130", "cdc_diabetes", "brfss2022_heart"}
+    name : {"diabetes130", "cdc_diabetes", "brfss2022_heart", "texas100x"}
         The cohort.
     download : bool
         Whether the official address may be asked when no copy is at hand. The file then goes to ``data/raw/``.
+    path : str or Path, optional
+        A file (CSV, zip or Parquet) to read instead of those looked for.
+    extract : bool
+        Whether the file may be a part of the cohort, as one made to try something: columns, types and codes are
+        checked, but not how many rows, patients with the outcome or hospitals there are, nor the SHA-256.
 
     Raises
     ------
     AuditInputError
-        When no copy can be had, or when it fails a check: columns, number of rows, number of patients with the
-        outcome, and the SHA-256 where there is one to compare with. A download that fails leaves nothing behind.
+        When ``$AUDITLIB_DATA`` names no folder, when no copy can be had, or when it fails a check: columns, codes,
+        number of rows, of patients with the outcome and of hospitals, and the SHA-256 where there is one to compare
+        with. A download that fails leaves nothing behind.
 
     Examples
     --------
@@ -154,29 +174,56 @@ def load(name: str, *, download: bool = True) -> pd.DataFrame:
     ...     assert frame["Diabetes_binary"].sum() == 35_346
     """
     spec = source(name)
-    path = _local(spec)
-    if path is not None:
-        with _refused(name, path.name):
-            return _checked(path, spec, hashed=spec["hash_copies"])
+    found = _local(spec) if path is None else _given(name, path)
+    if found is not None:
+        with _refused(name, found.name, REMOVE if path is None else "" if extract else PART):
+            return checked(found, spec, hashed=spec["hash_copies"] and not extract, whole=not extract)
     if not download or "url" not in spec:
         raise AuditInputError(f"{name}: no copy at hand. {_help(name)}")
     return _download(name, spec)
 
 
-def _folders() -> list[Path]:
+def _named() -> Path | None:
+    """The folder of ``$AUDITLIB_DATA``, if it is set: in the working folder, or else in the repository."""
     given = os.environ.get("AUDITLIB_DATA")
-    return [*([Path(given)] if given else []), root() / "data" / "raw"]
+    if not given:
+        return None
+    with _searched():
+        found = next((place for place in (Path(given), root() / given) if place.is_dir()), None)
+    if found is None:
+        places = [str(Path.cwd())] + ([str(root())] if root() != Path.cwd() else [])
+        looked = "" if Path(given).is_absolute() else f" (looked from {' and '.join(places)})"
+        raise NoFolderError(
+            f"AUDITLIB_DATA={given[:200]} is no folder{looked}: name the one that holds the records, or unset it."
+        )
+    return found
 
 
 def _local(spec: Mapping[str, Any]) -> Path | None:
     """First copy found; the order of folders, then of names, decides."""
-    candidates = (folder / file for folder in _folders() for file in spec["files"])
+    folders = [folder for folder in (_named(), root() / "data" / "raw") if folder is not None]
+    with _searched():
+        return next((path for folder in folders for file in spec["files"] if (path := folder / file).is_file()), None)
+
+
+@contextmanager
+def _searched() -> Iterator[None]:
     try:
-        return next((path for path in candidates if path.is_file()), None)
+        yield
     except OSError as error:
         raise AuditInputError(
             f"a folder of data cannot be searched ({error.strerror}): check $AUDITLIB_DATA."
         ) from error
+
+
+def _given(name: str, path: str | Path) -> Path:
+    """The file named by the caller, or an error that says it is none."""
+    try:
+        if Path(path).is_file():
+            return Path(path)
+    except (TypeError, ValueError, OSError):
+        pass
+    raise AuditInputError(f"{name}: path = {str(path)[:200]!r} is no file. {_help(name)}")
 
 
 def _help(name: str) -> str:
@@ -194,7 +241,7 @@ def _download(name: str, spec: Mapping[str, Any]) -> pd.DataFrame:
         with _partial(target) as part:
             _fetch(name, spec["url"], part)
             with _refused(name):
-                frame = _checked(part, spec, hashed="sha256" in spec)
+                frame = checked(part, spec, hashed="sha256" in spec)
             os.replace(part, target)
     except OSError as error:
         raise AuditInputError(f"{name}: the download cannot be saved as {target} ({error}). {_help(name)}") from error
@@ -225,66 +272,11 @@ def _partial(target: Path) -> Iterator[Path]:
             target.parent.rmdir()
 
 
-def _content(path: Path, spec: Mapping[str, Any]) -> bytes:
-    """The table's bytes: the file's own, or those of its one member that the source names."""
-    if not zipfile.is_zipfile(path):
-        return path.read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        inside = [n for n in archive.namelist() if n.endswith(spec["member"]) and "__MACOSX" not in n]
-        if len(inside) != 1:
-            raise AuditInputError(f"{path.name} holds {len(inside)} tables named {spec['member']}, expected 1.")
-        return archive.read(inside[0])
-
-
 @contextmanager
-def _refused(name: str, file: str | None = None) -> Iterator[None]:
+def _refused(name: str, file: str | None = None, advice: str = REMOVE) -> Iterator[None]:
     """Whatever is wrong with a file (or with the download, if none is named) becomes one error that says what to do."""
     try:
         yield
     except BROKEN as error:
-        found, remove = (file, " Remove it.") if file else ("the download", "")
+        found, remove = (file, advice) if file else ("the download", "")
         raise AuditInputError(f"{name}: {found} is not the expected table ({error}).{remove} {_help(name)}") from error
-
-
-def _checked(path: Path, spec: Mapping[str, Any], *, hashed: bool) -> pd.DataFrame:
-    content = _content(path, spec)
-    if hashed and hashlib.sha256(content).hexdigest() != spec["sha256"]:
-        raise AuditInputError("its SHA-256 is not the published one: truncated, edited or another file")
-    frame = _normalise(_parse(content, spec), spec)
-    _check_outcome(frame, spec)
-    return frame
-
-
-def _parse(content: bytes, spec: Mapping[str, Any]) -> pd.DataFrame:
-    if content[:4] == b"PAR1":
-        return pd.read_parquet(io.BytesIO(content))
-    # As text first: guessing types chunk by chunk would turn the code 250.83 into a number in some rows only.
-    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, na_values=spec["missing"])
-
-
-def _normalise(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Columns in the published order, whole numbers as int64, measurements as float64, the rest as text."""
-    if len(frame) != spec["rows"]:
-        raise AuditInputError(f"{len(frame):,} rows, expected {spec['rows']:,}")
-    frame = frame.drop(columns=[c for c in spec.get("drop", ()) if c in frame])
-    absent = [c for c in spec["columns"] if c not in frame]
-    extra = [c for c in frame if c not in spec["columns"]]
-    if absent or extra:
-        raise AuditInputError(f"columns missing: {absent[:5]}, columns unknown: {extra[:5]}")
-    whole = spec["columns"] if spec["integers"] == "all" else spec["integers"]
-    kinds = {**dict.fromkeys(spec.get("floats", []), "numbers"), **dict.fromkeys(whole, "whole numbers")}
-    for column, kind in kinds.items():
-        value = pd.to_numeric(frame[column], errors="coerce")
-        broken = value.isna() if kind == "numbers" else value % 1 != 0  # true of a missing value as well
-        if broken.any():
-            raise AuditInputError(f"column {column} holds {int(broken.sum())} values that are not {kind}")
-    frame = frame[spec["columns"]].astype(dict.fromkeys(kinds, "float64"))
-    return frame.astype(dict.fromkeys(whole, "int64"))
-
-
-def _check_outcome(frame: pd.DataFrame, spec: Mapping[str, Any]) -> None:
-    positives = int((frame[spec["outcome"]] == spec["positive"]).sum())
-    if positives != spec["positives"]:
-        raise AuditInputError(
-            f"{positives:,} rows with {spec['outcome']} = {spec['positive']}, expected {spec['positives']:,}"
-        )

@@ -257,7 +257,8 @@ _PAGE = _HTML.from_string(
 max="{{ slider.texts | length - 1 }}" step="1" value="{{ slider.start }}" \
 aria-valuetext="{{ slider.texts[slider.start] }}" data-texts='{{ slider.texts | tojson }}' \
 autocomplete="off" disabled></label>
-<output>{{ slider.texts[slider.start] }}</output></p>
+<output style="min-width:min(100%,{{ slider.texts | map('length') | max }}ch)">\
+{{ slider.texts[slider.start] }}</output></p>
 {% endfor %}
 <noscript>The slider needs JavaScript; the picture shows its starting value.</noscript>
 <figure class="al-picture">

@@ -2,17 +2,23 @@
 
     python tools/notebooks.py
 
-Colab opens a notebook without its repository, so each starts with a cell that fetches the book there.
+Colab opens a notebook without its repository, so each starts with a cell that fetches the book there, after one that
+says where its text is to be read.
 """
 
 from __future__ import annotations
 
 import jupytext
 import yaml
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from chapters import ROOT, is_notebook, pages
 
+SITE = (
+    "*A page of [Is that gap real?]({url}), to be run. Its text is written for the book's site: the numbers inside "
+    "sentences, references and citations show there alone, so keep that page open beside this one. In JupyterLab, "
+    "`pip install jupyterlab-myst` shows boxes and folded answers.*"
+)
 COLAB = """\
 # On Colab only: fetch the book, its package and its count tables.
 import sys
@@ -29,7 +35,8 @@ def main() -> None:
         source = ROOT / f"{page}.md"
         if is_notebook(source):
             notebook = jupytext.read(source)
-            notebook.cells.insert(0, new_code_cell(COLAB.format(url=settings["repository"]["url"])))
+            url = settings["repository"]["url"]
+            notebook.cells[:0] = [new_markdown_cell(SITE.format(url=url)), new_code_cell(COLAB.format(url=url))]
             jupytext.write(notebook, source.with_suffix(".ipynb"))
             print(source.with_suffix(".ipynb").relative_to(ROOT))
 

@@ -50,7 +50,7 @@ def _newcombe(one: xr.Dataset, two: xr.Dataset, z: float) -> tuple[xr.DataArray,
 
 
 def gap_interval(
-    table: Any, a: str, b: str, *, metric: Metric = sensitivity, dim: str | None = None, level: float = 0.95
+    table: Any, a: str, b: str, metric: Metric = sensitivity, *, dim: str | None = None, level: float = 0.95
 ) -> xr.Dataset:
     """Newcombe's hybrid score interval of the gap of a rate, level ``a`` minus level ``b``.
 
@@ -99,7 +99,7 @@ def gap_interval(
     return xr.Dataset({"estimate": one.estimate - two.estimate, "low": low, "high": high, "n_a": one.n, "n_b": two.n})
 
 
-def spread_interval(table: Any, dim: str, *, metric: Metric = sensitivity, level: float = 0.95) -> xr.Dataset:
+def spread_interval(table: Any, dim: str, metric: Metric = sensitivity, *, level: float = 0.95) -> xr.Dataset:
     """Interval of the largest minus the smallest of several groups' rates, valid at a true spread of 0 too.
 
     A resampled spread is at least 0, and 0 only when all groups tie, so the percentile interval of three or more groups

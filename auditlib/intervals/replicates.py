@@ -25,7 +25,7 @@ def check_level(level: float) -> float:
     return float(level)
 
 
-def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
+def interval(replicates: xr.DataArray, level: float = 0.95, estimate: xr.DataArray | float | None = None) -> xr.Dataset:
     """Percentile interval of bootstrap replicates, with the share of replicates that are undefined.
 
     Parameters
@@ -34,15 +34,19 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
         Any metric, gap or spread of resampled counts.
     level : float
         Coverage aimed at.
+    estimate : DataArray or number, optional
+        The same of the counts that were resampled, to stand beside the limits (for ``tidy`` and figures).
 
     Returns
     -------
-    Dataset of ``low``, ``high`` (quantiles of the defined replicates; NaN if there is none) and ``undefined`` (share).
+    Dataset of ``low``, ``high`` (quantiles of the defined replicates; NaN if there is none) and ``undefined`` (share);
+    with ``estimate`` that first, and no coordinates but those of dims.
 
     Raises
     ------
     AuditInputError
-        Without a ``replicate`` dim, for values that are no numbers (text, truth values), or a level outside (0, 1).
+        Without a ``replicate`` dim, for values that are no numbers (text, truth values), a level outside (0, 1), or an
+        estimate over other dims or levels.
 
     References
     ----------
@@ -54,9 +58,29 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
     >>> found = interval(xr.DataArray(np.arange(101.0), dims="replicate"))
     >>> round(float(found.low), 6), round(float(found.high), 6), float(found.undefined)
     (2.5, 97.5, 0.0)
+
+    A gap of PPV at the pooled prevalence, with its interval:
+
+    >>> import auditlib as al
+    >>> from auditlib import studies
+    >>> counts = studies.comparison_counts("gap-cdc_diabetes-sex").cut(0.3)
+    >>> def gap(table):
+    ...     return al.gap(al.ppv(al.standardize(table)), "Male", "Female")
+    >>> again = counts.resample(200, strata="sex", seed=1)
+    >>> al.tidy(al.interval(gap(again.at(0.3)), estimate=gap(counts.at(0.3))))
+      estimate    low   high  undefined
+        -0.031 -0.047 -0.016        0.0
     """
+    if isinstance(replicates, xr.Dataset):
+        raise AuditInputError(
+            f"interval() takes a DataArray of replicates, and this is a Dataset of {', '.join(map(str, replicates))}: "
+            'take one of them, or .to_dataarray("part") of it.'
+        )
     if not isinstance(replicates, xr.DataArray) or "replicate" not in replicates.dims:
-        raise AuditInputError("interval() takes a DataArray of replicates: a metric of counts.resample(…).at(…).")
+        raise AuditInputError(
+            "interval() takes a DataArray of replicates over a dim 'replicate': a metric of counts.resample(…).at(…), "
+            "or a gap, spread or part of one."
+        )
     if replicates.dtype.kind not in "iuf":
         raise AuditInputError(f"interval(): the replicates must be numbers, but hold {replicates.dtype}.")
     tail = (1 - check_level(level)) / 2
@@ -64,13 +88,27 @@ def interval(replicates: xr.DataArray, level: float = 0.95) -> xr.Dataset:
     values = np.moveaxis(replicates.values.astype(np.float64), axis, 0)
     low, high = quantiles(values, [tail, 1 - tail])
     rest = replicates.isel(replicate=0, drop=True)
-    return xr.Dataset(
+    found = xr.Dataset(
         {
             "low": rest.copy(data=low),
             "high": rest.copy(data=high),
             "undefined": rest.copy(data=(~np.isfinite(values)).mean(axis=0)),
         }
     )
+    return found if estimate is None else _beside(found, estimate)
+
+
+def _beside(found: xr.Dataset, estimate: Any) -> xr.Dataset:
+    """An interval with the estimate before it, both without coordinates of no dim."""
+    found, held = found.reset_coords(drop=True), xr.DataArray(estimate).reset_coords(drop=True)
+    alike = set(held.dims) == set(found["low"].dims) and held.dtype.kind in "iuf"
+    if not alike or any(held.coords[dim].values.tolist() != found[dim].values.tolist() for dim in held.coords):
+        raise AuditInputError(
+            f"interval(): the estimate ({', '.join(map(str, held.dims)) or 'one value'}) is not of the same dims and "
+            f"levels as the replicates ({', '.join(map(str, found['low'].dims)) or 'one value each'}): take both from "
+            "the same counts in the same way."
+        )
+    return xr.Dataset({"estimate": held, **found})
 
 
 def quantiles(values: np.ndarray, shares: list[float]) -> np.ndarray:
@@ -88,14 +126,17 @@ def band(
     replicates: Any,
     a: str,
     b: str,
-    *,
     metric: Metric = sensitivity,
+    *,
     over: str = "threshold",
     level: float = 0.95,
     dim: str | None = None,
     where: xr.DataArray | None = None,
 ) -> xr.Dataset:
     """Band for the gap of a rate that contains the whole curve over ``over`` with probability ``level``.
+
+    ``gap_curve`` makes this band from counts, with the interval at each threshold and where groups are small beside
+    it, as ``plots.thresholds.curve`` draws it. ``sign_runs`` takes either.
 
     The band is gap ± c·SE, cut off at −1 and 1, c being the ``level`` quantile over replicates of max |gap* − gap| /
     SE*, and at least the normal quantile that one point alone would need (1.96 at 95%): with few positives replicates
@@ -137,6 +178,16 @@ def band(
         If a table is none of counts (or of expected ones, ``standardize``), ``over`` or ``replicate`` is missing, both
         tables do not have the same thresholds and groups, there are too few replicates, ``where`` does not fit, or the
         replicates cannot be of this table: somewhere all of them lie more than a standard error to one side of it.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> from auditlib import studies
+    >>> counts, points = studies.comparison_counts("gap-cdc_diabetes-sex"), [0.1, 0.3, 0.5]
+    >>> again = counts.cut(points).resample(1000, strata="sex", seed=1).at(points)
+    >>> found = band(counts.at(points), again, "Male", "Female")
+    >>> found.estimate.round(3).values, al.sign_runs(found)["sign"].tolist()
+    (array([-0.016, -0.067, -0.041]), ['−'])
     """
     for held in (table, replicates):
         check_cells(held)

@@ -16,7 +16,8 @@ import pyarrow as pa
 from auditlib.counts.write import save
 from auditlib.errors import AuditInputError
 from auditlib.multiverse.grid import Grid
-from auditlib.multiverse.runner import Multiverse, axis_column
+from auditlib.multiverse.record import FORMAT
+from auditlib.multiverse.rows import Multiverse, axis_column
 
 MAGIC = "# auditlib-multiverse 1"
 AGAIN = "write it again with write_multiverse, or use the file as it was written"
@@ -64,12 +65,19 @@ def write_multiverse(found: Multiverse, path: str | Path) -> None:
 
 
 def read_multiverse(path: str | Path) -> Multiverse:
-    """What ``write_multiverse`` wrote.
+    """What ``write_multiverse`` wrote; the file that ``run_multiverse`` keeps at its ``path`` is another kind.
 
     Raises
     ------
     AuditInputError
         When the file is no such table, was changed, or the replicates beside it are missing or of another table.
+
+    Examples
+    --------
+    >>> from auditlib import studies
+    >>> found = read_multiverse(studies.multiverse.multiverse_path("cdc_diabetes"))
+    >>> len(found.rows), found.replicates.shape, found.grid.default["family"]
+    (864, (864, 200), 'logistic')
     """
     path = _checked(path)
     try:
@@ -77,6 +85,11 @@ def read_multiverse(path: str | Path) -> Multiverse:
     except (OSError, UnicodeDecodeError) as error:
         raise AuditInputError(f"{str(path)!r} cannot be read ({error}).") from error
     magic, head, body = (*text.split("\n", 2), "", "")[:3]
+    if FORMAT in magic:
+        raise AuditInputError(
+            f"{str(path)!r} is the record of a run, which goes on with run_multiverse(grid, judge, path=…); "
+            "read_multiverse reads what write_multiverse wrote."
+        )
     if magic != MAGIC:
         raise AuditInputError(f"{str(path)!r} is no table of a multiverse: its first line is not {MAGIC!r}.")
     grid, draws, digest = _head(path, head)

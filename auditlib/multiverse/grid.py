@@ -20,6 +20,7 @@ Specification = dict[str, Choice]
 #: Columns of the rows that a grid or a judge must not name.
 TAKEN = ("specification", "error", "replicates")
 LARGEST = 1_000_000  # specifications
+NONE = " (for None a text, such as 'no limit', which the judge turns back into None)"
 EXACT = 2**53  # whole numbers beyond it are not kept apart by floats
 
 
@@ -32,7 +33,8 @@ class Grid:
     name : str
         What the grid is about.
     axes : mapping of str to a sequence of choices
-        One axis a decision; a choice is a text, number or truth value.
+        One axis a decision; a choice is a text, number or truth value. For None, or an object, give a text and let the
+        judge translate it.
     default : mapping of str to a choice, optional
         The specification that departures are counted from; the first choice of each axis that is not named.
     settings : mapping, optional
@@ -127,7 +129,7 @@ def _choices(axis: object, given: object) -> tuple[Choice, ...]:
     if odd := [choice for choice in given if not _is_choice(choice)]:
         raise AuditInputError(
             f"{axis}: {_short(odd[0])} is no choice that a table can hold: give texts on one line, "
-            "numbers of usual size, or truth values."
+            f"numbers of usual size, or truth values{NONE if odd[0] is None else ''}."
         )
     seen: dict[Any, Choice] = {}
     for choice in given:

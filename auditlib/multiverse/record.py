@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, TypeGuard
 
 from auditlib.errors import AuditInputError
+from auditlib.multiverse.code import differs
 from auditlib.multiverse.grid import Grid
 
 FORMAT = "auditlib-multiverse-record"
@@ -27,6 +29,8 @@ class Record:
     path : str or Path
         Made if it is not there; its folder must be.
     grid : Grid
+    code : str, optional
+        Fingerprint of the functions that judge; a file that another wrote is used all the same, with a warning.
 
     Raises
     ------
@@ -35,10 +39,10 @@ class Record:
         read or two results of one specification, is being written by another run, or cannot be opened.
     """
 
-    def __init__(self, path: str | Path, grid: Grid) -> None:
+    def __init__(self, path: str | Path, grid: Grid, code: str | None = None) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise AuditInputError(f"path = {path!r}: give the path of a file to keep the specifications in.")
-        self.path, self.grid = Path(path), grid
+        self.path, self.grid, self.code = Path(path), grid, code
         self.done: dict[int, dict[str, Any]] = {}
         try:
             self._file: IO[bytes] = self.path.open("a+b")
@@ -77,7 +81,7 @@ class Record:
         self._file.seek(0)
         *whole, rest = self._file.read().split(b"\n")
         head = json.dumps({"format": FORMAT, "version": VERSION, "grid": self.grid.declaration})
-        if not whole and not head.encode().startswith(rest):
+        if not whole and not head.encode().startswith(rest) and not rest.startswith(head[:-1].encode()):
             raise AuditInputError(
                 f"{str(self.path)!r} is no record of a multiverse; name a file that is not there yet."
             )
@@ -88,19 +92,26 @@ class Record:
         if rest:  # killed while writing
             self._file.truncate(sum(len(line) + 1 for line in whole))
         if not whole:
-            self._write([head])
+            self._write([f'{head[:-1]}, "code": {json.dumps(self.code)}}}'])
 
     def _check(self, line: bytes) -> None:
         found = _parsed(line)
         if found.get("format") != FORMAT or found.get("version") != VERSION:
             raise AuditInputError(
-                f"{str(self.path)!r} is no record of a multiverse of version {VERSION}; name another."
+                f"{str(self.path)!r} is no record of a multiverse of version {VERSION}; name another"
+                + (" (a table of write_multiverse is read by read_multiverse)." if line.startswith(b"# ") else ".")
             )
         theirs, ours = found.get("grid"), self.grid.declaration
         if json.dumps(theirs) != json.dumps(ours):
             raise AuditInputError(
                 f"{str(self.path)!r} holds results of another grid ({_difference(theirs, ours)}); "
                 "name another file, or remove this one to begin again."
+            )
+        if differs(found.get("code"), self.code):
+            warnings.warn(
+                f"{str(self.path)!r} was begun with another judge or prepare: their code has changed since, and what "
+                "is there is not done again. Remove the file to have all of it done by the new ones.",
+                stacklevel=5,  # the caller of run_multiverse
             )
 
     def _take(self, number: int, line: bytes) -> None:
@@ -123,10 +134,11 @@ def _difference(theirs: Any, ours: Mapping[str, Any]) -> str:
     part = next((p for p in ours if json.dumps(theirs.get(p)) != json.dumps(ours[p])), "name")
     old, new = theirs.get(part), ours[part]
     if isinstance(old, dict) and isinstance(new, dict):
-        key = next((key for key in [*new, *old] if old.get(key) != new.get(key)), None)
+        key = next((k for k in [*new, *old] if (k in old, old.get(k)) != (k in new, new.get(k))), None)
         if key is None:
             return f"the order or the spelling of its {part}"
-        return f"{part}: {key} is {json.dumps(old.get(key))} there and {json.dumps(new.get(key))} here"
+        there, here = (json.dumps(held[key]) if key in held else "absent" for held in (old, new))
+        return f"{part}: {key} is {there} there and {here} here"
     return f"{part} is {json.dumps(old)} there and {json.dumps(new)} here"
 
 

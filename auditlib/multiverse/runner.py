@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from tqdm.auto import tqdm
 
 from auditlib.errors import AuditInputError
 from auditlib.jobs import check_jobs
+from auditlib.multiverse.code import code_of
 from auditlib.multiverse.grid import EXACT, TAKEN, Grid, Specification
 from auditlib.multiverse.record import Record
+from auditlib.multiverse.rows import Multiverse, Row, assemble
 
-Row = dict[str, Any]
 Batch = list[tuple[int, Specification]]
-
-
-@dataclass(frozen=True)
-class Multiverse:
-    """What ``run_multiverse`` found.
-
-    Attributes
-    ----------
-    grid : Grid
-    rows : pandas.DataFrame
-        One row a specification, in the order of the grid: a column an axis, what the judge returned, and ``error``
-        (empty where there was none; the other results are then NaN).
-    replicates : pandas.DataFrame or None
-        One row a specification and one column a replicate, where the judge returned ``replicates``.
-    """
-
-    grid: Grid
-    rows: pd.DataFrame
-    replicates: pd.DataFrame | None = None
-
-    @property
-    def failed(self) -> pd.DataFrame:
-        """The rows with an error."""
-        return self.rows[self.rows["error"] != ""]
 
 
 def run_multiverse(
@@ -66,8 +40,10 @@ def run_multiverse(
     grid : Grid
     judge : callable
         ``judge(specification)``, or ``judge(specification, prepared)`` with ``prepare``: a mapping of names to numbers,
-        such as estimate, low and high; under ``replicates`` it may return a list of numbers. What it returns must
-        depend on nothing else: a specification is judged in any process and in any order.
+        such as estimate, low and high; under ``replicates`` it may return a list of numbers, its estimate in resamples
+        that are common to all specifications (``resampling_weights``; not in ``counts.resample`` of its own, which
+        draws others for each). What it returns must depend on nothing else: a specification is judged in any process
+        and in any order.
     prepare : callable, optional
         What several specifications share, such as a fitted model: called with the list of those specifications.
     once : sequence of str
@@ -75,11 +51,18 @@ def run_multiverse(
     path : str or Path, optional
         A file that keeps each finished specification; those that share what ``prepare`` makes are kept together, when
         the last of them is finished. With the same grid and path a run that was stopped goes on, and what is there is
-        not done again; that includes specifications that failed (remove the file to try them again). Put whatever else
-        decides the results (data, versions, the judge's own settings) into ``grid.settings``.
+        not done again. That includes specifications that failed: they stay failed until the file is removed. The file
+        knows the grid, not the work: a ``judge`` or ``prepare`` whose own code has changed is warned of, but changes
+        in what they call, in data or in versions are not seen, and old results come back as if they were new. Put
+        whatever else decides the results (data, versions, the judge's own settings) into ``grid.settings``.
     n_jobs : int, optional
         Processes, −1 for one a core. By default what ``joblib.parallel_config`` says, so that
-        ``with parallel_config(backend="dask"):`` sends the work to a cluster. The result does not depend on it.
+        ``with parallel_config(backend="dask"):`` sends the work to a cluster. The result does not depend on it, to the
+        last bit where fits run on one thread. With one process ``judge`` and ``prepare`` use as many threads as their
+        libraries like, which on a busy machine wait for each other (boosting took ten times as long): fit within
+        ``with threadpoolctl.threadpool_limits(1):``, as ``models.cross_fit`` does by itself, or set
+        ``OMP_NUM_THREADS=1`` before Python starts. Workers of a run that was killed end by themselves within a minute
+        or so; they do not hold the file at ``path``.
     progress : bool
         Whether to draw a bar.
 
@@ -109,9 +92,37 @@ def run_multiverse(
     ...     return {"estimate": {"sensitivity": 0.1, "ppv": -0.2}[specification["rate"]]}
     >>> run_multiverse(grid, judge).rows[["rate", "estimate", "error"]].values.tolist()[:2]
     [['sensitivity', 0.1, ''], ['sensitivity', nan, 'ValueError: nobody is in C']]
+
+    Fits shared by the thresholds judged, kept in a file; the second run does nothing again. (Judges that return
+    replicates: ``resampling_weights``.)
+
+    >>> import tempfile
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from threadpoolctl import threadpool_limits
+    >>> from auditlib.simulate import RiskCohort
+    >>> people = RiskCohort.example().frame(2_000, seed=5)
+    >>> x, y = people.filter(regex="^x"), people["label"]
+    >>> axes = {"depth": [1, 3], "threshold": [0.1, 0.2]}
+    >>> grid = Grid("boosting", axes, settings={"people": 2_000, "seed": 5})
+    >>> def prepare(specifications):
+    ...     print("fits depth", specifications[0]["depth"])
+    ...     with threadpool_limits(1):
+    ...         model = HistGradientBoostingClassifier(max_depth=specifications[0]["depth"], max_iter=10)
+    ...         return model.fit(x[:1000], y[:1000]).predict_proba(x[1000:])[:, 1]
+    >>> def judge(specification, risk):
+    ...     return {"flagged": (risk >= specification["threshold"]).mean()}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     given = {"prepare": prepare, "once": ["threshold"], "path": Path(folder) / "boosting.jsonl", "n_jobs": 1}
+    ...     first = run_multiverse(grid, judge, **given)
+    ...     second = run_multiverse(grid, judge, **given)
+    fits depth 1
+    fits depth 3
+    >>> first.rows.equals(second.rows), len(second.failed)
+    (True, 0)
     """
     check(grid, judge, prepare, once, n_jobs)
-    with Record(path, grid) if path is not None else nullcontext() as record:
+    code = code_of(judge, *([] if prepare is None else [prepare]))
+    with Record(path, grid, code) if path is not None else nullcontext() as record:
         done = dict(record.done) if record is not None else {}
         bar = tqdm(total=len(grid), initial=len(done), disable=not progress, desc=grid.name, unit="spec")
         with bar:
@@ -225,47 +236,3 @@ def _plain(name: str, value: Any) -> int | float | None:
     if isinstance(value, int | float):
         return None if value != value else value
     raise AuditInputError(f"judge returned {type(value).__name__} under {name!r}; give a number.")
-
-
-def assemble(grid: Grid, done: Mapping[int, Row]) -> Multiverse:
-    """Rows in the order of the grid, however they were made.
-
-    Examples
-    --------
-    >>> assemble(Grid("g", {"x": [1, 2]}), {1: {"estimate": 0.5, "error": ""}, 0: {"error": "no"}}).rows.values.tolist()
-    [[1, nan, 'no'], [2, 0.5, '']]
-    """
-    held = _alike([done[k] for k in range(len(grid))])
-    names = dict.fromkeys(name for row in held for name in row if name not in ("error", "replicates"))
-    columns: dict[str, Any] = {axis: axis_column(grid, axis) for axis in grid.axes}
-    columns |= {name: [np.nan if row.get(name) is None else row[name] for row in held] for name in names}
-    rows = pd.DataFrame({**columns, "error": [row["error"] for row in held]})
-    draws = next((len(row["replicates"]) for row in held if "replicates" in row), 0)
-    if not draws:
-        return Multiverse(grid, rows)
-    again = pd.DataFrame([row.get("replicates", [None] * draws) for row in held], dtype=np.float64)
-    return Multiverse(grid, rows, again)
-
-
-def axis_column(grid: Grid, axis: str) -> pd.Series:
-    """The choice of each specification; pandas would turn whole numbers beside fractions into fractions.
-
-    >>> axis_column(Grid("g", {"t": [0, 0.5]}), "t").tolist()
-    [0, 0.5]
-    """
-    one_kind = len({type(choice) for choice in grid.axes[axis]}) == 1
-    return pd.Series([each[axis] for each in grid], dtype=None if one_kind else object)
-
-
-def _alike(rows: list[Row]) -> list[Row]:
-    """Rows of another number of replicates than most are errors: their columns would mean other resamples."""
-    sizes = Counter(len(row["replicates"]) for row in rows if "replicates" in row)
-    if len(sizes) < 2:
-        return rows
-    usual = max(sizes, key=lambda size: (sizes[size], size))
-    return [
-        {"error": f"judge returned {len(row['replicates'])} replicates, and mostly {usual}."}
-        if len(row.get("replicates", [None] * usual)) != usual
-        else row
-        for row in rows
-    ]

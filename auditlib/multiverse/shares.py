@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,11 @@ def variance_shares(
     rows : DataFrame
         One row a specification: a column an axis, and ``estimate`` (NaN where it failed or is undefined).
     axes : names of columns
-        Each with at least two choices.
+        Each with at least two choices in ``rows``: of part of a grid (``grid.only``), not all of ``grid.axes``.
     replicates : DataFrame or array (specification × replicate), optional
-        The estimates under resamplings of the patients that are common to all specifications, in the order of
-        ``rows``. A replicate that lacks an estimate which the data have is left out.
+        The estimates under resamplings of the patients that are common to all specifications
+        (``resampling_weights``, with an example from grid to shares), in the order of ``rows``. A replicate that lacks
+        an estimate which the data have is left out.
     level : float
     interactions : bool
         Whether those an axis takes part in are counted to it; ``axes`` should then name all that vary.
@@ -96,35 +97,52 @@ def variance_shares(
     return found.assign(**_net(plain, squares(used), _noise(used, squares), level), replicates=used.shape[1])
 
 
-def choice_means(rows: pd.DataFrame, axes: Iterable[str], replicates: Any = None, level: float = 0.95) -> pd.DataFrame:
-    """Which way each choice moves the estimate: its mean over the specifications with the choice, and that less all.
+def choice_means(
+    rows: pd.DataFrame,
+    axes: Iterable[str],
+    replicates: Any = None,
+    level: float = 0.95,
+    *,
+    default: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Which way each choice moves the estimate: its mean over the specifications with the choice, and how far that is.
+
+    How far from the mean of all specifications, or with ``default`` from that of the axis's default choice. The first
+    is half of a switch where an axis has two choices and not where it has three, so that axes compare by the second.
 
     Parameters
     ----------
     rows, axes, replicates, level : as in ``variance_shares``
         Means are of the defined estimates: where specifications failed, choices are no longer averaged over the same
         other choices.
+    default : mapping of each axis to a choice, optional
+        Such as ``grid.default``; what it says of other axes is not used.
 
     Returns
     -------
     DataFrame of ``axis``, ``choice``, ``n`` (defined specifications), ``mean`` and ``shift``, the mean minus that over
-    all defined specifications; with replicates percentile intervals of both, ``mean_low`` to ``shift_high``. Patients
-    are shared by all specifications, so a shift is often known far better than a mean. In
-    ``data/studies/share_coverage.csv`` the interval of a shift contains the true one in 91% to 96% of audits, fewer
-    the smaller the groups. NaN for a choice without a defined specification.
+    all defined specifications, or over those with the default's choice; with replicates percentile intervals of both,
+    ``mean_low`` to ``shift_high``; with ``default`` also ``default``, whether this is the default's choice (its shift
+    is 0). Patients are shared by all specifications, so a shift is often known far better than a mean. In
+    ``data/studies/share_coverage.csv`` the interval of a shift from the mean of all contains the true one in 91% to 96%
+    of audits, fewer the smaller the groups; so does that of a switch between two choices, which is twice the shift.
+    NaN for a choice without a defined specification.
 
     Raises
     ------
     AuditInputError
-        As ``variance_shares``.
+        As ``variance_shares``, and for a default without one of the axes or with a choice that no row has.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"family": list("aabb"), "seed": [1, 2, 1, 2], "estimate": [0.1, 0.1, 0.3, 0.4]})
     >>> choice_means(rows, ["family"]).round(3).values.tolist()
     [['family', 'a', 2, 0.1, -0.125], ['family', 'b', 2, 0.35, 0.125]]
+    >>> choice_means(rows, ["family"], default={"family": "a"})["shift"].round(3).tolist()
+    [0.0, 0.25]
     """
     held, axes, defined, used = _given(rows, axes, replicates, level)
+    start = _default(held, axes, default)
     estimates = np.column_stack([held.loc[defined, "estimate"].to_numpy(float), used])
     lines, values = [], []
     for axis in axes:
@@ -134,7 +152,12 @@ def choice_means(rows: pd.DataFrame, axes: Iterable[str], replicates: Any = None
             values.append(estimates[has].mean(axis=0) if has.any() else np.full(estimates.shape[1], np.nan))
     mean = np.array(values)
     found = pd.DataFrame(lines, columns=["axis", "choice", "n"])
-    for name, each in {"mean": mean, "shift": mean - estimates.mean(axis=0)}.items():
+    base = estimates.mean(axis=0)
+    if start is not None:
+        found["default"] = [choice == start[axis] for axis, choice, _ in lines]
+        at = {axis: place for place, axis in found.loc[found["default"], "axis"].items()}
+        base = mean[[at[axis] for axis, *_ in lines]]
+    for name, each in {"mean": mean, "shift": mean - base}.items():
         found[name] = each[:, 0]
         if replicates is not None:
             found[f"{name}_low"], found[f"{name}_high"] = quantiles(each[:, 1:].T, _tails(level))
@@ -148,13 +171,28 @@ def _given(
     axes = check_axes(axes)
     held = checked(rows, [*axes, "estimate"])
     if single := [axis for axis in axes if held[axis].nunique() < 2]:
-        raise AuditInputError(f"{single[0]} has one choice in these rows, so nothing moves with it; leave it out.")
+        rest = [axis for axis in axes if axis not in single]
+        also = f" (so have {', '.join(single[1:])})" if single[1:] else ""
+        give = f": axes={rest!r}" if rest else ""
+        raise AuditInputError(
+            f"{single[0]} has one choice in these rows{also}, so nothing moves with it; leave it out{give}."
+        )
     check_level(level)
     defined = defined_rows(held)
     if defined.sum() < 2:
         raise AuditInputError(f"{int(defined.sum())} of {len(held)} estimates are defined; a comparison needs two.")
     again = _replicates(held, replicates)[defined]
     return held, axes, defined, again[:, np.isfinite(again).all(axis=0)]
+
+
+def _default(rows: pd.DataFrame, axes: list[str], default: Any) -> Mapping[str, Any] | None:
+    if default is None:
+        return None
+    if not isinstance(default, Mapping) or not set(axes) <= set(default):
+        raise AuditInputError(f"default: give the choice of {', '.join(axes)}, such as grid.default, not {default!r}.")
+    if absent := [axis for axis in axes if not (rows[axis] == default[axis]).any()]:
+        raise AuditInputError(f"default: no row has {absent[0]} = {default[absent[0]]!r}.")
+    return default
 
 
 def _replicates(rows: pd.DataFrame, replicates: Any) -> np.ndarray:

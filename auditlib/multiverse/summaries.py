@@ -170,12 +170,19 @@ def checked(rows: Any, names: Iterable[str]) -> pd.DataFrame:
     if not isinstance(rows, pd.DataFrame) or rows.empty:
         raise AuditInputError("rows: give a DataFrame with one row a specification, such as run_multiverse(…).rows.")
     if missing := [str(name) for name in names if name not in rows]:
+        check_ran(rows)
         raise AuditInputError(f"rows: no column {', '.join(missing)}; there are {', '.join(map(str, rows))}.")
     if rows.index.has_duplicates:
         raise AuditInputError("rows: several rows have one label; number them with .reset_index(drop=True).")
     if text := [name for name in LIMITS if name in rows and rows[name].dtype.kind not in "iuf"]:
         raise AuditInputError(f"rows: {text[0]} must hold numbers, NaN where there is none, not {rows[text[0]].dtype}.")
     return rows
+
+
+def check_ran(rows: pd.DataFrame) -> None:
+    """An error with the first message where every specification failed: a table of errors has no estimates."""
+    if (failed := _failed(rows)).all():
+        raise AuditInputError(f"rows: all {len(failed)} specifications failed, the first: {rows['error'].iloc[0]}")
 
 
 def _failed(rows: pd.DataFrame) -> np.ndarray:

@@ -113,6 +113,7 @@ def levels(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['Women (n = 950)', 'Men (n = 935)']
     """
+    checks.by_name(found, "benefit_interval(…)")
     if not found:
         raise AuditInputError("levels: give at least one series of intervals.")
     colours = style.group_colours(found)

@@ -35,13 +35,23 @@ def over(found: object, dims: Sequence[str], names: Iterable[str]) -> None:
     """
     if not isinstance(found, xr.Dataset):
         raise AuditInputError(f"a Dataset with {', '.join(names)} is needed, not a {type(found).__name__}.")
+    where = f"lie over {' and '.join(map(repr, dims))} alone" if dims else "be one value"
     for name in names:
-        held = found[name].dims if name in found else "absent"
-        if set(held) != set(dims):
-            raise AuditInputError(
-                f"{name} must lie over {' and '.join(map(repr, dims))} alone, but is {held}; "
-                "sum over or select from the rest."
-            )
+        if name not in found:
+            raise AuditInputError(f"{name} must {where}, but is absent; there is {', '.join(map(str, found))}.")
+        if set(found[name].dims) != set(dims):
+            raise AuditInputError(f"{name} must {where}, but is {found[name].dims}; sum over or select from the rest.")
+
+
+def by_name(found: object, source: str) -> None:
+    """Raise AuditInputError unless `found` names what is to be drawn: one bare table would be taken for its columns.
+
+    Examples
+    --------
+    >>> by_name({"PPV": xr.Dataset()}, "gap_curve(…)")
+    """
+    if isinstance(found, xr.Dataset) or not isinstance(found, Mapping):
+        raise AuditInputError(f"give them by name, as {{'a name': {source}}}, not a bare {type(found).__name__}.")
 
 
 def single(found: Mapping[Any, Any], names: Iterable[str], what: str) -> None:

@@ -61,7 +61,7 @@ def curves(curve: xr.Dataset, replicates: xr.Dataset, dim: str, *, level: float 
         ax.axhline(0, color=style.REFERENCE, lw=1.2, ls="--", label="nobody")
         for name, colour in (("all", style.GROUPS[1]), ("net_benefit", style.GROUPS[0])):
             limits = bands[name].sel({dim: group})
-            ax.fill_between(x, limits["low"], limits["high"], color=colour, alpha=0.25, lw=0)
+            ax.fill_between(x, limits["low"], limits["high"], **style.region(colour, 0.25))
             shown = "everybody" if name == "all" else "by the model"
             ax.plot(x, curve[name].sel({dim: group}), color=colour, lw=1.6, label=shown)
         ax.set_title(style.plain(group), loc="left")

@@ -65,6 +65,7 @@ def over_lambda(
     >>> [ax.get_title("left") for ax in figure.axes]
     ['Women', 'Men']
     """
+    checks.by_name(found, "benefit_interval(…)")
     if not 1 <= len(found) <= len(STROKES):
         raise AuditInputError(f"found: give one to {len(STROKES)} series by name, not {len(found)}.")
     for one in found.values():
@@ -80,10 +81,10 @@ def over_lambda(
     figure, axes = plt.subplots(down, min(2, len(groups)), sharex=True, sharey=True, squeeze=False, **options)
     for ax, group in zip(axes.flat, groups, strict=False):
         if shaded is not None:
-            ax.axvspan(*shaded, color=style.GRID, alpha=0.6, lw=0, zorder=0, label="_shaded")
+            ax.axvspan(*shaded, **style.region(style.MUTED, 0.15), zorder=0, label="_shaded")
         for (name, one), stroke in zip(held.items(), STROKES, strict=False):
             at = one.sel({dim: group})
-            ax.fill_between(at["lam"], at["low"], at["high"], color=colours[name], alpha=0.25, lw=0)
+            ax.fill_between(at["lam"], at["low"], at["high"], **style.region(colours[name], 0.25))
             ax.plot(at["lam"], at["estimate"], color=colours[name], ls=stroke, lw=1.6, label=style.plain(name))
         ax.set_title(style.plain(group), loc="left")
     low, high = axes[0, 0].get_ylim()

@@ -71,13 +71,14 @@ def sets(
     >>> ax.get_yticklabels()[0].get_text()
     'A, B'
     """
+    checks.by_name(found, "tipping_lambda(…)")
     if not found:
         raise AuditInputError("found: no set to draw; give a mapping of names to sets.")
     for name, one in found.items():
         checks.single(one, ("estimate", "low", "high", "form"), f"the set {name!r}")
     ax = ax or plt.subplots(figsize=(style.WIDTH, 1.2 + 0.5 * len(found)))[1]
     if possible is not None:
-        ax.axvspan(*possible, color=style.GRID, alpha=0.6, lw=0, zorder=0, label="_possible")
+        ax.axvspan(*possible, **style.region(style.MUTED, 0.15), zorder=0, label="_possible")
     if reference is not None:
         ax.axvline(reference, color=style.REFERENCE, lw=1, ls="--", label="_reference")
     places = range(len(found))[::-1]

@@ -145,9 +145,12 @@ def names(table: pd.DataFrame) -> pd.Series:
     >>> table = pd.DataFrame({"comparison": ["gap-cdc_diabetes-age"], "groups": ["18–44 − 65+"]})
     >>> names(table).tolist()
     ['diabetes: 18–44 − 65+']
+    >>> names(table.assign(comparison="gap-diabetes130-race", groups="AfricanAmerican − Caucasian")).tolist()
+    ['readmission: African American − Caucasian']
     """
     outcome = table["comparison"].str.split("-").str[1].map(OUTCOMES)
     groups = table["groups"].str.replace(", Non-Hispanic", "").str.replace(" only", "")
+    groups = groups.str.replace("AfricanAmerican", "African American")
     return outcome + ": " + groups
 
 
@@ -205,6 +208,7 @@ def replicates(
     >>> replicates(values, {"percentile": al.interval(values)}, 0.0).get_ylabel()
     'Replicates'
     """
+    checks.by_name(intervals, "interval(…)")
     if np.ndim(values) != 1 or not intervals:
         raise AuditInputError(
             f"replicates over one dim and an interval are needed; got {np.shape(values)}, {len(intervals)}"

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from auditlib.errors import AuditInputError
 from auditlib.multiverse.shares import REST
-from auditlib.multiverse.summaries import sign_counts
+from auditlib.multiverse.summaries import check_ran, sign_counts
 from auditlib.plots import checks, style
 
 LIMITS = ("estimate", "low", "high")
@@ -58,9 +58,12 @@ def specification_curve(
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"family": list("aabb"), "seed": [1, 2, 1, 2], "estimate": [0.1, -0.1, 0.3, -0.4],
-    ...                      "low": [-0.1, -0.3, 0.1, -0.5], "high": [0.3, 0.1, 0.5, -0.3]})
-    >>> figure = specification_curve(rows, ["family", "seed"], {"family": "a", "seed": 1})
+    >>> import auditlib as al
+    >>> def judge(specification):
+    ...     gap = {"a": -0.1, "b": 0.3}[specification["family"]] + specification["seed"] / 10
+    ...     return {"estimate": gap, "low": gap - 0.2, "high": gap + 0.2}
+    >>> grid = al.Grid("example", {"family": ["a", "b"], "seed": [1, 2]})
+    >>> figure = specification_curve(al.run_multiverse(grid, judge).rows, grid.axes, grid.default)
     >>> [text.get_text() for text in figure.axes[1].get_yticklabels()]
     ['family', 'a', 'b', 'seed', '1', '2']
     """
@@ -85,12 +88,12 @@ def specification_curve(
     return figure
 
 
-def shares(found: Mapping[str, pd.DataFrame], *, names: Names | None = None) -> Axes:
-    """Shares of the variance of the estimates by axis: net of the patients' noise with intervals; a bar with it.
+def shares(found: Mapping[str, pd.DataFrame] | pd.DataFrame, *, names: Names | None = None) -> Axes:
+    """Shares of the variance of the estimates by axis: net of the patients' noise with intervals; a tick with it.
 
     Parameters
     ----------
-    found : mapping of a series' name to the DataFrame of ``variance_shares``, with replicates
+    found : DataFrame of ``variance_shares`` with replicates, or mapping of a series' name to it
         Axes stand in the order of the last one's net shares.
 
     Raises
@@ -100,14 +103,19 @@ def shares(found: Mapping[str, pd.DataFrame], *, names: Names | None = None) -> 
 
     Examples
     --------
-    >>> found = pd.DataFrame({"share": [0.6, 0.3], "net": [0.7, 0.2], "low": [0.5, 0.0], "high": [0.8, 0.4]},
-    ...                      index=["threshold", "seed"])
-    >>> shares({"by itself": found}).get_legend_handles_labels()[1]
+    >>> from auditlib import studies
+    >>> import auditlib as al
+    >>> one = studies.committed_multiverse("cdc_diabetes")
+    >>> found = al.variance_shares(one.rows, one.grid.axes, one.replicates)
+    >>> shares(found).get_legend_handles_labels()[1]
     ['by itself', 'with the luck of the patients']
     """
+    if isinstance(found, pd.DataFrame):
+        found = {"by itself" if REST in found.index else "with interactions": found}
+    checks.by_name(found, "variance_shares(…)")
     colours, step = style.group_colours(found), 0.3
     for table in found.values():
-        checks.columns(table, ("share", "net", "low", "high"), "variance_shares with replicates")
+        checks.columns(table, ("share", "net", "low", "high"), "variance_shares with replicates (resampling_weights)")
     tables = {name: table.drop(index=REST, errors="ignore") for name, table in found.items()}
     if len({frozenset(table.index) for table in tables.values()}) != 1:
         raise AuditInputError("shares: give tables of variance_shares of the same axes, at least one.")
@@ -128,44 +136,64 @@ def shares(found: Mapping[str, pd.DataFrame], *, names: Names | None = None) -> 
     return ax
 
 
-def shifts(means: pd.DataFrame, *, label: str = "Shift of the sensitivity gap", names: Names | None = None) -> Axes:
-    """Which way each choice moves the estimate: its mean minus that of all specifications, with intervals of patients.
+def shifts(
+    found: Mapping[str, pd.DataFrame],
+    *,
+    label: str = "Shift of the mean sensitivity gap, points",
+    names: Names | None = None,
+) -> Figure:
+    """Which way each choice moves the mean estimate, in percentage points, with intervals of patients; a panel a table.
 
     Parameters
     ----------
-    means : DataFrame of ``choice_means``, with replicates
+    found : mapping of a panel's title to the DataFrame of ``choice_means``, with replicates
+        With its ``default`` the shifts are from the default's choices, which have no line.
 
     Raises
     ------
     AuditInputError
-        For missing columns.
+        For no table, missing columns, or nothing to draw.
 
     Examples
     --------
-    >>> means = pd.DataFrame({"axis": "seed", "choice": [1, 2], "shift": [-0.1, 0.1], "shift_low": [-0.2, 0.0],
-    ...                       "shift_high": [0.0, 0.2]})
-    >>> [text.get_text() for text in shifts(means).get_yticklabels()]
-    ['seed', '1', '2']
+    >>> means = pd.DataFrame({"axis": "seed", "choice": [1, 2], "shift": [0.0, 0.1], "shift_low": [0.0, 0.05],
+    ...                       "shift_high": [0.0, 0.2], "default": [True, False]})
+    >>> [text.get_text() for text in shifts({"stays": means}).axes[0].get_yticklabels()]
+    ['seed: 2']
     """
-    checks.columns(means, ("axis", "choice", "shift", "shift_low", "shift_high"), "choice_means with replicates")
-    lines = _lines(means[["axis", "choice"]].to_numpy().tolist(), names or {})
-    found = means.set_index(["axis", "choice"])
-    ax = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.2 * len(lines)))[1]
-    ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
-    for place, (axis, choice, _) in enumerate(lines):
-        if choice is not None:
-            row = found.loc[(axis, choice)]
-            ax.plot([row["shift_low"], row["shift_high"]], [place] * 2, color=style.GROUPS[0], lw=2.5)
-            ax.plot(row["shift"], place, "o", color=style.GROUPS[0], ms=5)
-    _label(ax, lines)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel(label)
-    return ax
+    checks.by_name(found, "choice_means(…)")
+    limits = ["shift", "shift_low", "shift_high"]
+    panels, called = {}, names or {}
+    for title, means in found.items():
+        checks.columns(means, ("axis", "choice", *limits), "choice_means with replicates (resampling_weights)")
+        panels[title] = means[~means["default"]] if "default" in means else means
+    values = 100 * np.concatenate([np.zeros(1), *(means[limits].to_numpy(float).ravel() for means in panels.values())])
+    heights = [len(means) for means in panels.values()]
+    if not sum(heights):
+        raise AuditInputError("shifts: give a table of choice_means, with a choice that is not the default's.")
+    size = (style.WIDTH, 0.7 + 0.4 * len(panels) + 0.21 * sum(heights))
+    figure, axes = plt.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights, figsize=size)
+    for ax, (title, means) in zip(axes[:, 0], panels.items(), strict=True):
+        ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
+        shift, low, high = (100 * means[name].to_numpy(float) for name in limits)
+        ax.hlines(range(len(means)), low, high, color=style.GROUPS[0], lw=2.5)
+        ax.plot(shift, range(len(means)), "o", color=style.GROUPS[0], ms=5)
+        pairs = means[["axis", "choice"]].to_numpy().tolist()
+        told = [f"{called.get(axis, axis)}: {called.get(str(choice), str(choice))}" for axis, choice in pairs]
+        ax.set_yticks(range(len(told)), [style.plain(text) for text in told])
+        ax.set(ylim=(len(told) - 0.4, -0.6), title=style.plain(title))
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="y", visible=False)
+    ticks = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(np.nanmin(values), np.nanmax(values))
+    axes[-1, 0].set_xticks(ticks)
+    axes[-1, 0].set(xlim=(ticks[0], ticks[-1]), xlabel=label)
+    return figure
 
 
 def holding(rows: pd.DataFrame, chosen: Mapping[str, Any], *, label: str = "Sensitivity gap") -> Figure:
     """The estimates of the specifications that have the chosen choices, by the side of zero on which intervals lie.
+
+    How many estimates and intervals lie on either side stands under the axis.
 
     Parameters
     ----------
@@ -181,14 +209,16 @@ def holding(rows: pd.DataFrame, chosen: Mapping[str, Any], *, label: str = "Sens
     Examples
     --------
     >>> rows = pd.DataFrame({"seed": [1, 2], "estimate": [0.1, -0.1], "low": [-0.1, -0.3], "high": [0.3, 0.1]})
-    >>> holding(rows, {"seed": 2}).axes[0].get_xlabel()
-    'Sensitivity gap (1 of 2 specifications)'
+    >>> print(holding(rows, {"seed": 2}).axes[0].get_xlabel())
+    Sensitivity gap (1 of 2 specifications)
+    0 positive, 0 zero, 1 negative
+    intervals: 0 above zero, 1 contain it, 0 below
     """
     every, held = _ordered(rows, [*chosen, *LIMITS]), _ordered(_having(rows, chosen), LIMITS)
     low, high = every["estimate"].clip(upper=0).min(), every["estimate"].clip(lower=0).max()
     step = (high - low or 1.0) / BARS
     edges = step * np.arange(np.floor(low / step), np.ceil(high / step + 1e-9) + 1)  # none crosses zero
-    figure, ax = plt.subplots(figsize=(style.WIDTH, 3.4))
+    figure, ax = plt.subplots(figsize=(style.WIDTH, 4.0))
     base: Any = 0
     for name, colour in SIDES.items():
         height = np.histogram(held.loc[_sides(held) == name, "estimate"], edges)[0]
@@ -196,7 +226,14 @@ def holding(rows: pd.DataFrame, chosen: Mapping[str, Any], *, label: str = "Sens
         base = base + height
     ax.stairs(np.histogram(every["estimate"], edges)[0], edges, color=style.INK, lw=1, label="all specifications")
     ax.axvline(0, color=style.REFERENCE, lw=1, ls="--")
-    ax.set(xlabel=f"{label} ({len(held):,} of {len(every):,} specifications)", ylabel="Specifications")
+    n = sign_counts(held)["n"]
+    ax.set_xlabel(
+        f"{label} ({len(held):,} of {len(every):,} specifications)\n"
+        f"{n['positive']:,} positive, {n['zero']:,} zero, {n['negative']:,} negative\n"
+        f"intervals: {n['interval above zero']:,} above zero, {n['interval contains zero']:,} contain it, "
+        f"{n['interval below zero']:,} below"
+    )
+    ax.set_ylabel("Specifications")
     ax.grid(axis="x", visible=False)
     ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, framealpha=0, columnspacing=1.2)
     return figure
@@ -224,6 +261,8 @@ def holding_words(rows: pd.DataFrame, chosen: Mapping[str, Any], names: Names | 
 
 def _ordered(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """What has an estimate, in the order of estimates."""
+    if isinstance(rows, pd.DataFrame) and len(rows) and "estimate" not in rows:
+        check_ran(rows)
     checks.columns(rows, names, "run_multiverse(…).rows")
     held = rows[np.isfinite(rows["estimate"].to_numpy(float))]
     if held.empty:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.patches import Patch
 from scipy.special import logit
 from scipy.stats import norm
 
@@ -63,7 +66,7 @@ def operating_point(
     heights, edges, threshold = _heights(counts, dim, threshold, bars)
     table, levels = counts.at(threshold), list(counts.groups[dim])
     colours = style.group_colours(levels)
-    size = (style.WIDTH, 2.6 + 1.35 * len(levels))
+    size = (style.WIDTH, 2.9 + 1.35 * len(levels))
     figure, axes = plt.subplots(len(levels) + 1, 1, figsize=size, height_ratios=[1.0] * len(levels) + [1.5])
     for ax, level in zip(axes, levels, strict=False):
         without, every = heights[level]
@@ -83,6 +86,11 @@ def operating_point(
     rows = [gaps.row(name, held.sel({dim: level}), level) for name, held in found.items() for level in levels]
     gaps.forest(pd.concat(rows), label="Rate", ax=axes[-1]).set_xlim(0, 1)
     axes[-1].get_legend().remove()  # the titles above have the colours' names
+    grey, *others = (Patch(color=colour, alpha=0.6) for colour in (style.MUTED, *colours.values()))
+    said = ["without the outcome", "with the outcome"]
+    shown: list[Any] = [grey, tuple(others)]
+    spread = {tuple: HandlerTuple(ndivide=None)}  # the colours of the groups side by side
+    figure.legend(shown, said, loc="outside upper center", ncols=2, handler_map=spread)
     return figure
 
 

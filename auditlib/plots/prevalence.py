@@ -11,7 +11,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, StrMethodFormatter
 from scipy.special import logit
 
 from auditlib.counts.confusions import CELLS
@@ -21,7 +21,9 @@ from auditlib.plots import checks, gaps, style
 from auditlib.plots.words import LIMITS, points
 
 PER = 1_000  # people, in the pictures
+MANY = 10_000  # where prevalence may be low, and a thousand would round to a gap of the wrong sign
 TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+FEWER = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)  # on a shorter axis
 RIGHT, WRONG = style.GROUPS[:2]  # flagged, with and without the outcome
 
 
@@ -52,21 +54,23 @@ def people(table: xr.Dataset, dim: str, found: xr.Dataset | None = None) -> Figu
     checks.over(table, (dim,), CELLS)
     size = (style.WIDTH, 0.9 + 1.25 * table.sizes[dim])
     figure, axes = plt.subplots(table.sizes[dim], 1, sharex=True, squeeze=False, figsize=size)
-    _people(axes[:, 0], table, dim, found)
-    figure.legend(handles=_key(), loc="outside upper center", ncols=3, framealpha=0, columnspacing=1, handlelength=1)
+    _people(axes[:, 0], table, dim, found, PER)
+    figure.legend(
+        handles=_key(), loc="outside upper center", ncols=3, framealpha=0, columnspacing=0.8, handlelength=0.8
+    )
     return figure
 
 
 def _key() -> list[Patch]:
-    names = {"flagged, outcome": RIGHT, "flagged, none": WRONG, "not flagged": style.GRID}
+    names = {"flagged, outcome": RIGHT, "flagged, no outcome": WRONG, "not flagged": style.GRID}
     return [Patch(fc=colour, ec=style.MUTED, lw=0.6, label=name) for name, colour in names.items()]
 
 
-def _people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None) -> None:
+def _people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None, per: int) -> None:
     cells = np.stack([table[cell].values.astype(np.float64) for cell in CELLS])
     if not np.isfinite(cells).all() or not (cells.sum(axis=0) > 0).all():
         raise AuditInputError("a group is empty, or some of its cells are not defined: leave it out.")
-    shares = PER * cells / cells.sum(axis=0)
+    shares = per * cells / cells.sum(axis=0)
     if found is not None:
         checks.over(found, (dim,), LIMITS)
         found = checks.aligned(table, found, [dim], "the predictive values", "the table")
@@ -78,16 +82,18 @@ def _people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None) ->
         ax.barh(-1, tp, 0.7, color=RIGHT)
         ax.barh(-1, fp, 0.7, left=tp, color=WRONG)
         tp, fp = round(tp), round(fp)
-        inside = tp + fp > 0.75 * PER  # else the words would run out of the picture
-        place, colour = (tp + fp - 15, style.PAPER) if inside else (tp + fp + 15, style.INK)
-        words, side = f"{tp} of {tp + fp}", "right" if inside else "left"
+        words = f"{tp:,} of {tp + fp:,}"
+        inside = tp + fp > (1 - 0.025 * len(words)) * per  # else the words would run out of the picture
+        side, colour, step = ("right", style.PAPER, -0.015) if inside else ("left", style.INK, 0.015)
+        place = tp + fp + step * per
         ax.text(place, -1, words, va="center", ha=side, color=colour, fontsize=11)
         ax.set_yticks([1, 0, -1], ["outcome", "no outcome", "flagged"])
-        ax.set(xlim=(0, PER), ylim=(-1.6, 1.6))
+        ax.set(xlim=(0, per), ylim=(-1.6, 1.6))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         ax.grid(axis="y", visible=False)
         value = ppv(table).isel({dim: k}) if found is None else found.isel({dim: k})
         ax.set_title(f"{style.plain(level)}: PPV {_told(value)}", loc="left")
-    axes[-1].set_xlabel(f"People, of {PER:,}")
+    axes[-1].set_xlabel(f"People, of {per:,}")
 
 
 def _told(value: xr.DataArray | xr.Dataset) -> str:
@@ -169,6 +175,7 @@ def curves(
     >>> figure.axes[0].get_ylabel()
     'PPV gap, in points'
     """
+    checks.by_name(found, "interval(…, estimate=…)")
     if not found:
         raise AuditInputError("found: give at least one comparison by name.")
     size = (style.WIDTH, 1.2 + 1.9 * len(found))
@@ -208,7 +215,8 @@ def _curve(ax: Axes, found: xr.Dataset, label: str) -> None:
         raise AuditInputError("prevalence must lie between 0 and 1, in rising order.")
     x = logit(grid)
     ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
-    ax.fill_between(x, 100 * found["low"], 100 * found["high"], color=style.MUTED, alpha=0.25, lw=0)
+    low, high = 100 * found["low"], 100 * found["high"]
+    ax.fill_between(x, low, high, **style.region(style.MUTED, 0.25))
     ax.plot(x, 100 * found["estimate"], color=style.INK, lw=1.6)
     ax.set_xlim(x[0], x[-1])
     ax.xaxis.set_major_locator(FixedLocator(logit(TICKS)))
@@ -220,7 +228,9 @@ def _curve(ax: Axes, found: xr.Dataset, label: str) -> None:
 def at_prevalence(
     table: xr.Dataset, values: xr.Dataset, gap: xr.Dataset, counted: xr.Dataset, dim: str, prevalence: float
 ) -> Figure:
-    """People of each group at one common prevalence, and below their gap there, on its curve.
+    """Of 10,000 people of each group at one common prevalence, and below their gap there, on its curve.
+
+    The gap as counted, which is at no common prevalence, stands in a column of its own to the left of the curve.
 
     Parameters
     ----------
@@ -255,20 +265,31 @@ def at_prevalence(
     groups = table.sizes[dim]
     size = (style.WIDTH, 2.7 + 1.3 * groups)
     figure, axes = plt.subplots(groups + 1, 1, figsize=size, height_ratios=[1.0] * groups + [1.6], layout="none")
-    figure.subplots_adjust(left=0.24, right=0.94, bottom=0.1, top=0.88, hspace=0.75)  # many frames: nothing to solve
-    _people(axes[:-1], one, dim, there)
+    figure.subplots_adjust(left=0.24, right=0.94, bottom=0.13, top=0.88, hspace=0.75)  # many frames: nothing to solve
+    _people(axes[:-1], one, dim, there, MANY)
     for ax in axes[: groups - 1]:
         ax.tick_params(labelbottom=False)
     lower = axes[-1]
     _curve(lower, gap, "Gap, in points")
     here = gap.isel(prevalence=checks.on_grid("prevalence", prevalence, gap["prevalence"]))
-    places = {"at one prevalence": (float(logit(prevalence)), here), "as counted": (lower.get_xlim()[0] + 0.3, counted)}
+    places = {"at one prevalence": (float(logit(prevalence)), here), "as counted": (_aside(lower), counted)}
     for (name, (x, found)), colour, shape in zip(places.items(), (style.INK, style.GROUPS[3]), "oD", strict=True):
         _point(lower, x, found, colour, shape, name)
     lower.set_xlabel("Common prevalence")
     lower.legend(loc="best", handletextpad=0.2)
-    figure.legend(handles=_key(), loc="upper center", ncols=3, framealpha=0, columnspacing=1, handlelength=1)
+    figure.legend(handles=_key(), loc="upper center", ncols=3, framealpha=0, columnspacing=0.8, handlelength=0.8)
     return figure
+
+
+def _aside(ax: Axes) -> float:
+    """Make room to the left of a curve for what is at no common prevalence, and say where."""
+    left, right = ax.get_xlim()
+    place, ticks = left - 1.2, [tick for tick in logit(FEWER) if left <= tick <= right]
+    names = [ax.xaxis.get_major_formatter()(tick) for tick in ticks]
+    ax.set_xticks([place, *ticks], ["each\nits own", *names])
+    ax.axvline(left - 0.2, color=style.MUTED, lw=0.8)
+    ax.set_xlim(place - 1, right)
+    return place
 
 
 def at_words(values: xr.Dataset, gap: xr.Dataset, dim: str, prevalence: float) -> str:

@@ -13,10 +13,13 @@ from auditlib.errors import AuditInputError
 from auditlib.multiverse import Multiverse
 from auditlib.multiverse.summaries import small_groups
 from auditlib.plots import checks
-from auditlib.plots.multiverse import ANY, Names, holding, holding_words
+from auditlib.plots.multiverse import ANY, LIMITS, Names, holding, holding_words
+from auditlib.plots.words import points
 
 #: What the axes and choices of ``studies.multiverse_grid`` are called on a page.
 NAMES: dict[str, str] = {
+    "diabetes130": "stays",
+    "cdc_diabetes": "survey",
     "age_bands": "age bands",
     "hospice": "deaths",
     "missing_race": "missing race",
@@ -45,7 +48,7 @@ def overview(found: Mapping[str, Multiverse], counts: Mapping[str, Counts] | Non
         With the columns that ``studies.gap_multiverse`` gives its rows. The younger group is ``a``.
     counts : mapping of name to Counts, optional
         Of the rows that the default specification judges, the younger group first: what the multiverse's rows do not
-        say, how many patients these are.
+        say, how many patients these are. Where a patient has several, the rows are called stays.
 
     Returns
     -------
@@ -68,6 +71,33 @@ def overview(found: Mapping[str, Multiverse], counts: Mapping[str, Counts] | Non
         raise AuditInputError(f"counts of {unknown[0]!r}: there are multiverses of {', '.join(found) or 'nothing'}.")
     table = pd.DataFrame({name: _summary(one, counts.get(name)) for name, one in found.items()})
     return table[(table != UNKNOWN).any(axis=1)]
+
+
+def in_points(table: pd.DataFrame, form: str = "+.1f") -> pd.Series:
+    """Estimates with their intervals in percentage points, a text a row.
+
+    Parameters
+    ----------
+    table : DataFrame
+        ``estimate``, ``low``, ``high``, such as ``run_multiverse(…).rows``.
+    form : str
+        Format of one number.
+
+    Raises
+    ------
+    AuditInputError
+        For missing columns.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"estimate": [0.1, None], "low": [-0.1, None], "high": [0.3, None]})
+    >>> in_points(rows).tolist()
+    ['+10.0 (−10.0 to +30.0)', 'undefined']
+    """
+    checks.columns(table, LIMITS, "run_multiverse(…).rows")
+    numbers = table[list(LIMITS)].reset_index(drop=True).rename_axis("row")
+    found: pd.Series = points(numbers.to_xarray(), form)
+    return found.set_axis(table.index)
 
 
 def controls(
@@ -119,7 +149,7 @@ def controls(
         there = pd.Series(True, rows.index)
         for axis in axes:
             there &= (rows[axis] == held[axis]) | (held[axis] == ANY)
-        return f"{(small_groups(rows) & there).sum():,} of them with a small group"
+        return f"{(small_groups(rows) & there).sum():,} specifications with a small group"
 
     def draw(**shown: str) -> Figure:
         figure = holding(rows, chosen(shown), label=label)
@@ -147,7 +177,9 @@ def _summary(one: Multiverse, counts: Counts | None) -> dict[str, str]:
                 f"counts of {judged[0]:,} rows, {positives[0]:,} of them young with the outcome: the default "
                 f"specification judges {default['n_test']:,.0f}, {default['n_a']:,.0f}."
             )
-        people, young = ("{:,} of {:,} people".format(*each) for each in (judged, positives))
+        people, young = (
+            f"{of:,} people" if n == of else f"{n:,} stays of {of:,} people" for n, of in (judged, positives)
+        )
     return {
         "choices": " × ".join(str(len(choices)) for choices in axes.values()),
         "specifications": f"{len(one.grid):,}",

@@ -21,6 +21,7 @@ from cycler import cycler
 from matplotlib.figure import Figure
 
 from auditlib.errors import AuditInputError
+from auditlib.plots import checks
 
 
 class Colour(NamedTuple):
@@ -148,6 +149,29 @@ def plain(text: object) -> str:
     return legible(text).replace("$", r"\$")
 
 
+def region(colour: str, strength: float = 0.2, edge: str = "-") -> dict[str, Any]:
+    """Options of ``fill_between`` or ``axvspan``: a tint, and an edge in the full colour.
+
+    A tint alone is hard to see on either paper, and which of two is the stronger changes with the page; an edge has the
+    contrast of the palette, and its stroke tells regions apart on both.
+
+    Parameters
+    ----------
+    colour : str
+        Of the palette.
+    strength : float
+        How opaque the tint is.
+    edge : str
+        Stroke of the edge, such as "-" or "--".
+
+    Examples
+    --------
+    >>> region(GROUPS[0], edge="--")
+    {'facecolor': ('#0068b0', 0.2), 'edgecolor': '#0068b0', 'lw': 0.9, 'ls': '--'}
+    """
+    return {"facecolor": (colour, strength), "edgecolor": colour, "lw": 0.9, "ls": edge}
+
+
 def check_over(found: xr.Dataset, dim: str, names: Iterable[str]) -> None:
     """Raise AuditInputError unless each of `names` lies over `dim` alone.
 
@@ -155,12 +179,7 @@ def check_over(found: xr.Dataset, dim: str, names: Iterable[str]) -> None:
     --------
     >>> check_over(xr.Dataset({"n": ("sex", [3, 4])}), "sex", ["n"])
     """
-    for name in names:
-        dims = found[name].dims if name in found else "absent"
-        if dims != (dim,):
-            raise AuditInputError(
-                f"{name} must lie over {dim!r} alone, but is {dims}; sum over or select from the rest"
-            )
+    checks.over(found, [dim], names)
 
 
 def svg_text(figure: Figure, *, tight: bool = False) -> str:

@@ -10,22 +10,25 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from auditlib.errors import AuditInputError
 from auditlib.plots import checks, gaps, style
-from auditlib.thresholds.curve import FEW, check_rising, sign_runs
+from auditlib.thresholds.curve import FEW, check_rising, is_band, sign_runs
 
 LIMITS = ("estimate", "low", "high", "band_low", "band_high")
+LABEL = "Gap, percentage points"
+BAND, POINTWISE = "band for the whole curve", "interval at one threshold"
 RULES = ("metric", "name", "series", "estimate", "low", "high")
 
 
 def curve(
-    found: xr.Dataset, *, marks: Mapping[str, float] | None = None, label: str = "Gap", ax: Axes | None = None
+    found: xr.Dataset, *, marks: Mapping[str, float] | None = None, label: str = LABEL, ax: Axes | None = None
 ) -> Axes:
-    """A gap over thresholds: the estimate, its pointwise interval and its simultaneous band.
+    """A gap over thresholds: the estimate, the interval at each threshold and, dashed, the band for the whole curve.
 
-    Circles mark the thresholds at which a rate rests on fewer than 30 people in either group.
+    The axis counts percentage points. Circles mark the thresholds at which a rate rests on fewer than 30 people in
+    either group.
 
     Parameters
     ----------
@@ -43,13 +46,16 @@ def curve(
 
     Examples
     --------
-    >>> limits = {"estimate": [0.1, 0.0], "low": [0.0, -0.1], "high": [0.2, 0.1]}
-    >>> limits |= {"band_low": [-0.1, -0.2], "band_high": [0.3, 0.2]}
-    >>> limits |= {"small": [False, True]}
-    >>> found = xr.Dataset({name: ("threshold", held) for name, held in limits.items()}, {"threshold": [0.1, 0.2]})
-    >>> curve(found, marks={"fixed": 0.1}).get_xlabel()
+    >>> import auditlib as al
+    >>> from auditlib import studies
+    >>> counts = studies.comparison_counts("gap-cdc_diabetes-sex")
+    >>> found = al.gap_curve(counts, "Male", "Female", thresholds=[0.1, 0.3, 0.5], replicates=100, seed=1)
+    >>> curve(found, marks={"fixed": 0.3}).get_xlabel()
     'Threshold'
     """
+    checks.over(found, ["threshold"], ["estimate"])
+    if is_band(found):
+        raise AuditInputError("curve: band has no interval at each threshold to draw; gap_curve has both, from counts.")
     style.check_over(found, "threshold", (*LIMITS, "small"))
     check_rising(found)
     if wrong := {name: t for name, t in (marks or {}).items() if not isinstance(t, int | float | np.number)}:
@@ -57,32 +63,57 @@ def curve(
     ax = ax or plt.subplots(figsize=(style.WIDTH, 3.6))[1]
     x, (estimate, low, high, below, above) = found["threshold"].values, (found[name].values for name in LIMITS)
     ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
-    ax.fill_between(x, below, above, color=style.GROUPS[0], alpha=0.18, lw=0, label="simultaneous")
-    ax.fill_between(x, low, high, color=style.GROUPS[0], alpha=0.4, lw=0, label="pointwise")
-    ax.plot(x, estimate, color=style.GROUPS[0], lw=1.6, label="gap")
+    ax.fill_between(x, below, above, **style.region(style.GROUPS[0], 0.14, "--"), label=BAND)
+    ax.fill_between(x, low, high, **style.region(style.GROUPS[0], 0.35), label=POINTWISE)
+    ax.plot(x, estimate, color=style.INK, lw=1.6, label="gap")
     few = found["small"].values & np.isfinite(estimate)
     if few.any():
         said = f"on fewer than {FEW} people"
-        ax.plot(x[few], estimate[few], "o", color=style.GROUPS[0], mfc=style.PAPER, ms=4, label=said)
+        ax.plot(x[few], estimate[few], "o", color=style.INK, mfc=style.PAPER, ms=4, label=said)
     for k, (name, t) in enumerate((marks or {}).items()):
         ax.axvline(t, color=style.INK, lw=1, ls=":")
         place = (t, 1.01 + 0.07 * (k % 2))  # neighbours at two heights
         ax.text(*place, style.plain(name), transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize=11)
     ax.set(xlabel="Threshold", ylabel=label)
     ax.yaxis.set_major_locator(MaxNLocator(5))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{100 * gap:.3g}".replace("-", "−")))
     return ax
 
 
-def curves(found: Mapping[str, xr.Dataset], *, marks: Mapping[str, float] | None = None) -> Figure:
-    """Gaps of several metrics over thresholds, a panel each on a scale of its own; ``found`` by name, see ``curve``.
+def curves(
+    found: Mapping[str, xr.Dataset],
+    *,
+    marks: Mapping[str, float] | None = None,
+    within: Mapping[str, float] | None = None,
+) -> Figure:
+    """Gaps of several metrics over thresholds, a panel each on a scale of its own.
 
+    Parameters
+    ----------
+    found : mapping of name to Dataset of ``gap_curve``
+    marks : mapping of name to threshold, optional
+        As in ``curve``, here without their names.
+    within : mapping of name to gap, optional
+        Panels that show gaps up to this size alone: what lies further out is cut off, and their titles say so.
+
+    Raises
+    ------
+    AuditInputError
+        Without a curve, for a panel that is none of them or a size that is not above 0, and as ``curve``.
+
+    Examples
+    --------
     >>> limits = dict.fromkeys((*LIMITS, "small"), ("threshold", [0, 0]))
     >>> held = xr.Dataset(limits, {"threshold": [0.1, 0.2]})
     >>> [ax.get_title("left") for ax in curves({"PPV": held, "NPV": held}).axes]
     ['PPV', 'NPV']
     """
+    checks.by_name(found, "gap_curve(…)")
     if not found:
         raise AuditInputError("curves: at least one gap_curve is needed, by name.")
+    within = within or {}
+    if not set(within) <= set(found) or not all(size > 0 for size in within.values()):
+        raise AuditInputError(f"within names panels of {', '.join(found)} and sizes above 0, not {dict(within)}.")
     down = -(-len(found) // 2)  # rounded up
     size = (style.WIDTH, 0.9 + 1.7 * down)
     figure, axes = plt.subplots(down, min(2, len(found)), sharex=True, figsize=size, squeeze=False)
@@ -90,16 +121,20 @@ def curves(found: Mapping[str, xr.Dataset], *, marks: Mapping[str, float] | None
         curve(held, ax=ax, label="")
         for t in (marks or {}).values():
             ax.axvline(t, color=style.INK, lw=1, ls=":")
-        ax.set_title(style.plain(name), loc="left")
+        cut = f", cut at ±{100 * within[name]:g}" if name in within else ""
+        ax.set_title(style.plain(name) + cut, loc="left")
         ax.set_xlabel("")
         ax.yaxis.set_major_locator(MaxNLocator(4))
+        if name in within:
+            ax.set_ylim(-within[name], within[name])
     for spare in axes.flat[len(found) :]:
         spare.remove()
     for ax in axes.flat[: len(found)][-2:]:  # above an empty place, too
         ax.tick_params(labelbottom=True)
     shown = {name: handle for ax in figure.axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(shown.values(), shown, loc="outside upper center", ncols=2 if len(shown) == 4 else 3)
+    figure.legend(shown.values(), shown, loc="outside upper center", ncols=2)
     figure.supxlabel("Threshold", size=12, color=style.INK)
+    figure.supylabel(LABEL, size=12, color=style.INK)
     return figure
 
 

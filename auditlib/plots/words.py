@@ -41,7 +41,11 @@ def points(found: xr.Dataset, form: str = "+.1f", scale: float = 100) -> Any:
     >>> points(xr.Dataset({"estimate": gap, "low": gap - 0.1, "high": gap + 0.1})).tolist()
     ['−10.0 (−20.0 to +0.0)', '+25.0 (+15.0 to +35.0)']
     """
-    dims = list(map(str, found["estimate"].dims)) if isinstance(found, xr.Dataset) and "estimate" in found else []
+    if isinstance(found, xr.Dataset) and "estimate" not in found:
+        raise AuditInputError(
+            f"points: there is no estimate beside {', '.join(map(str, found))}; interval(…, estimate=…) puts it there."
+        )
+    dims = list(map(str, found["estimate"].dims)) if isinstance(found, xr.Dataset) else []
     checks.over(found, dims, LIMITS)
     if len(dims) > 2:
         raise AuditInputError(f"points are a table over two dims at most, not {', '.join(dims)}; select.")

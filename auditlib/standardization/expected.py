@@ -39,9 +39,9 @@ def standardize(table: Any, prevalence: Any = "pooled", dim: str | None = None) 
 
     Returns
     -------
-    A table of the same kind, of expected counts, not whole in general; NaN where a group's Se or Sp is undefined. The
-    intervals that need counts of patients (``gap_interval`` and its like) refuse it: take ``interval`` of replicates
-    that were standardized.
+    A table of the same kind, of expected counts, not whole in general, so that a gap of zero may come out as 1e-16; NaN
+    where a group's Se or Sp is undefined. The intervals that need counts of patients (``gap_interval`` and its like)
+    refuse it: take ``interval`` of replicates that were standardized, with the ``estimate`` from the counts.
 
     Raises
     ------
@@ -59,6 +59,16 @@ def standardize(table: Any, prevalence: Any = "pooled", dim: str | None = None) 
     >>> table = al.parse_confusion("Women:20,40,160,5; Men:40,40,160,10")
     >>> al.ppv(table).round(3).values, al.ppv(standardize(table)).round(3).values
     (array([0.333, 0.5  ]), array([0.429, 0.429]))
+
+    At one number, at one a group, and along a curve (intervals: ``interval``):
+
+    >>> al.ppv(standardize(table, 0.1)).round(3).values
+    array([0.308, 0.308])
+    >>> al.ppv(standardize(table, {"Women": 0.1, "Men": 0.2})).round(3).values
+    array([0.308, 0.5  ])
+    >>> along = xr.DataArray([0.1, 0.2, 0.5], {"prevalence": [0.1, 0.2, 0.5]}, ["prevalence"])
+    >>> al.ppv(standardize(table, along)).sel(group="Men").round(3).values
+    array([0.308, 0.5  , 0.8  ])
     """
     target, words = _target(table, prevalence, dim)
     caught, alarmed = sensitivity(table), false_positive_rate(table)
@@ -75,8 +85,9 @@ def standardize(table: Any, prevalence: Any = "pooled", dim: str | None = None) 
 
 def _target(table: Any, prevalence: Any, dim: str | None) -> tuple[Any, str]:
     """π as a number or a DataArray, and what to call it."""
+    held = cell_of(table, "tp")  # an error that says what a table is, before any about prevalences
     if dim is not None:
-        check_dim(cell_of(table, "tp"), dim)
+        check_dim(held, dim)
     if isinstance(prevalence, str):
         if prevalence != "pooled":
             raise AuditInputError(f'prevalence must be "pooled", a number, a dict or a DataArray, not {prevalence!r}.')

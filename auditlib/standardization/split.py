@@ -71,6 +71,16 @@ def split_gap(
     >>> found = split_gap(table, "Women", "Men").sel(order="average")
     >>> {name: round(float(found[name]), 3) for name in found}
     {'prevalence': -0.167, 'performance': 0.0, 'total': -0.167}
+
+    Intervals of the parts, here of NPV on the logit scale, where there is one split:
+
+    >>> from auditlib import studies
+    >>> counts = studies.comparison_counts("gap-cdc_diabetes-sex").cut(0.3)
+    >>> def split(table):
+    ...     return split_gap(table, "Male", "Female", al.npv, "logit").to_dataarray("part")
+    >>> again = counts.resample(200, strata="sex", seed=1)
+    >>> al.tidy(al.interval(split(again.at(0.3)), estimate=split(counts.at(0.3))))["estimate"].to_dict()
+    {'prevalence': -0.181, 'performance': -0.128, 'total': -0.309}
     """
     name, dim = _predictive(metric), find_dim(table, a, b, dim)
     if clash := [name for name in ("order", "prevalence", "performance", "total") if name in table.dims]:
@@ -80,6 +90,8 @@ def split_gap(
     if not isinstance(scale, str) or scale not in ("probability", "logit"):
         raise AuditInputError(f'scale must be "probability" or "logit", not {scale!r}.')
     cells = xr.Dataset({cell: wide(cell_of(table, cell)).reset_coords(drop=True) for cell in CELLS})
+    if "threshold" in table.coords and not table["threshold"].ndim:
+        cells = cells.assign_coords(threshold=table["threshold"].reset_coords(drop=True))
     found = _by_order(cells, a, b, name, dim) if scale == "probability" else _by_odds(cells, a, b, name, dim)
     if bool(found["performance"].isnull().any()):
         why = f"a prevalence of 0 or 1, or an undefined {name}" if scale == "probability" else f"no logit of {name}"

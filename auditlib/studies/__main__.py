@@ -1,9 +1,10 @@
 """``python -m auditlib.studies [name …]``: write the tables that are missing, or those named.
 
 Counts of a test set (``gap-…``, ``snb-…``, ``stays-…``, ``states-…``) go to ``data/counts``; results of many refits
-(``split_seeds``, ``snb_diabetes_optimism``, ``multiverse_budget``) to ``data/studies``; multiverses to
-``data/multiverse``. A multiverse that is stopped goes on where it was: its finished specifications are in
-``build/multiverse``. Of Texas-100X, which you must obtain yourself, ``stays-texas100x-…`` are made when named.
+(``split_seeds``, ``snb_diabetes_optimism``, ``multiverse_budget``) and of thresholds moved on committed tables
+(``interventions_thresholds``, ``interventions``) to ``data/studies``; multiverses to ``data/multiverse``. A multiverse
+that is stopped goes on where it was: its finished specifications are in ``build/multiverse``. Of Texas-100X, which you
+must obtain yourself, ``stays-texas100x-…`` are made when named.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from auditlib.multiverse import write_multiverse
 from auditlib.studies import COMPARISONS, gap_audit
 from auditlib.studies.benefit import diabetes_counts, diabetes_models_counts
 from auditlib.studies.comparisons import Comparison
+from auditlib.studies.interventions import intervention_prices, intervention_thresholds
 from auditlib.studies.multiverse import AXES, budget_study, gap_multiverse, multiverse_grid, multiverse_path
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.splits import split_path, split_study
@@ -60,6 +62,8 @@ REFITTED: dict[str, Callable[[int], pd.DataFrame]] = {
     "split_seeds": lambda jobs: split_study(n_jobs=jobs, progress=True),
     "snb_diabetes_optimism": lambda jobs: diabetes_optimism(n_jobs=jobs, progress=True),
     "multiverse_budget": lambda jobs: budget_study(n_jobs=jobs, progress=True),
+    "interventions_thresholds": lambda jobs: intervention_thresholds(n_jobs=jobs),
+    "interventions": lambda jobs: intervention_prices(n_jobs=jobs),  # after its thresholds
 }
 MULTIVERSES = {f"multiverse-{dataset}": dataset for dataset in AXES}
 TABLES = [*COUNTED, *REFITTED, *MULTIVERSES]

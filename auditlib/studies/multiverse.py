@@ -203,8 +203,10 @@ def budget_cost(found: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame by dataset, family and threshold: ``gap``, the mean over the random parts of the training rows; ``gap, all
-    rows``, of the grid's first seed; ``budget_sd``, the standard deviation of the gap over the parts; ``patient_sd``,
-    that over resamplings of the patients, parts averaged; and the ``ratio`` of the first to the second.
+    rows``, of the grid's first seed, which the parts have too; ``budget_sd``, the standard deviation of the gap over
+    the parts; ``patient_sd``, that over resamplings of the patients, parts averaged; the ``ratio`` of the first to the
+    second; and ``apart``, how many standard errors of the first gap (``budget_sd`` by the root of the number of parts)
+    lie between the two gaps.
 
     Raises
     ------
@@ -215,8 +217,8 @@ def budget_cost(found: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> found = {"dataset": "d", "family": "f", "threshold": "t", "max_rows": [100.0, 100.0, None],
     ...          "estimate": [0.1, 0.2, 0.3], "patient_sd": 0.1}
-    >>> budget_cost(pd.DataFrame(found))[["gap", "gap, all rows", "ratio"]].round(3).values.tolist()
-    [[0.15, 0.3, 0.707]]
+    >>> budget_cost(pd.DataFrame(found))[["gap", "gap, all rows", "ratio", "apart"]].round(3).values.tolist()
+    [[0.15, 0.3, 0.707, -3.0]]
     """
     keys = ["dataset", "family", "threshold"]
     if missing := [name for name in (*keys, "max_rows", "estimate", "patient_sd") if name not in found]:
@@ -225,7 +227,8 @@ def budget_cost(found: pd.DataFrame) -> pd.DataFrame:
     cost = parts.agg(gap=("estimate", "mean"), budget_sd=("estimate", "std"), patient_sd=("patient_sd", "mean"))
     whole = found[found["max_rows"].isna()].drop_duplicates(keys).set_index(keys)["estimate"]
     cost.insert(1, "gap, all rows", whole)
-    return cost.assign(ratio=cost["budget_sd"] / cost["patient_sd"])
+    error = cost["budget_sd"] / parts.size() ** 0.5
+    return cost.assign(ratio=cost["budget_sd"] / cost["patient_sd"], apart=(cost["gap"] - whole) / error)
 
 
 def _near_default(dataset: str, max_rows: int | None, draw: int, seed: int) -> pd.DataFrame:

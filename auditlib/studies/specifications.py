@@ -16,7 +16,9 @@ from auditlib.counts import count
 from auditlib.counts.edges import snap
 from auditlib.errors import AuditInputError
 from auditlib.intervals import gap_interval
+from auditlib.metrics import gap, sensitivity
 from auditlib.multiverse.grid import Specification
+from auditlib.multiverse.weights import resampled_table, resampling_weights
 from auditlib.studies.budget import thin
 from auditlib.studies.comparisons import comparison_of
 from auditlib.studies.gap import group_of, predictors
@@ -83,11 +85,12 @@ def prepare(settings: Mapping[str, Any], specifications: list[Specification]) ->
         cluster=None if patient is None else patient.iloc[kept],
         seed=seed,
     )
+    weights = _weights(dataset, cohort.cluster, settings["replicates"], settings["seed"])
     unit = _units(dataset, cohort.cluster)[rows.index[held]]
     return Prepared(
         pd.DataFrame({"label": label.iloc[held], "age": group.iloc[held], "unit": unit}),
         {"isotonic": fit.scores, "none": fit.uncalibrated},
-        _weights(dataset, cohort.cluster, settings["replicates"], settings["seed"])[unit],
+        weights[rows.index[held]],
         float(label.iloc[kept].mean()),
         len(kept),
         cohort.cluster,
@@ -111,13 +114,13 @@ def judge(spec: Specification, prepared: Prepared) -> dict[str, Any]:
     unit = "unit" if prepared.cluster else None
     table = count(frame, label="label", score="score", by="age", thresholds=[t], bins=1, cluster=unit).at(t)
     a, b = (str(level) for level in frame["age"].cat.categories)
-    gap = gap_interval(table, a, b)
+    found = gap_interval(table, a, b)
     cells = {
         f"{cell}_{k}": int(table[cell].sel(age=g)) for k, g in (("a", a), ("b", b)) for cell in ("tp", "fp", "fn", "tn")
     }
     return {
-        **{name: float(gap[name]) for name in ("estimate", "low", "high")},
-        **{name: int(gap[name]) for name in ("n_a", "n_b")},
+        **{name: float(found[name]) for name in ("estimate", "low", "high")},
+        **{name: int(found[name]) for name in ("n_a", "n_b")},
         **cells,
         "tau": t,
         "auroc": float(roc_auc_score(frame["label"], score)),
@@ -153,13 +156,8 @@ def threshold_of(rule: Any, score: np.ndarray, train_prevalence: float) -> float
 
 def replicated(frame: pd.DataFrame, t: float, weights: np.ndarray, a: str, b: str) -> list[float]:
     """The gap in each resampling, to four decimals; NaN where a group has no positive."""
-    found = []
-    for group in (a, b):
-        positive = ((frame["age"] == group) & (frame["label"] == 1)).to_numpy()
-        flagged = positive & (frame["score"] >= t).to_numpy()
-        n = weights[positive].sum(axis=0, dtype=np.int64).astype(float)
-        found.append(weights[flagged].sum(axis=0, dtype=np.int64) / np.where(n > 0, n, np.nan))
-    return [float(value) for value in np.round(found[0] - found[1], 4)]
+    again = resampled_table(frame, weights, label="label", score="score", by="age", threshold=t)
+    return [float(value) for value in np.round(gap(sensitivity(again), a, b), 4)]
 
 
 @lru_cache(maxsize=1)
@@ -176,10 +174,5 @@ def _units(dataset: str, cluster: str | None) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _weights(dataset: str, cluster: str | None, replicates: int, seed: int) -> np.ndarray:
-    """How often each patient is drawn, (patients, replicates): as many as there are, with replacement."""
-    n = int(_units(dataset, cluster).max()) + 1
-    rng = np.random.default_rng(seed)
-    found = np.empty((n, replicates), dtype=np.uint8)  # more than 255 draws of one patient do not happen
-    for k in range(replicates):
-        found[:, k] = np.bincount(rng.integers(0, n, n), minlength=n)
-    return found
+    """How often each row's patient is drawn, by position in the cohort."""
+    return resampling_weights(_loaded(dataset), replicates, cluster=cluster, seed=seed)

@@ -26,8 +26,8 @@ def gap_curve(
     counts: Counts,
     a: str,
     b: str,
-    *,
     metric: Metric = sensitivity,
+    *,
     thresholds: Sequence[float] | np.ndarray | None = None,
     replicates: int = 1000,
     seed: int | np.random.Generator | None = None,
@@ -59,6 +59,7 @@ def gap_curve(
         For the simultaneous band; at least 100 at 95% (``band``). Where a run of thresholds begins and ends depends on
         them too: take 10,000 for one that is reported.
     seed : int or Generator
+        Give one: without it the band, and where its runs end, change from call to call.
     min_flagged : int
         For PPV and NPV alone.
     level : float
@@ -142,10 +143,11 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
 
     Parameters
     ----------
-    curve : Dataset of ``gap_curve``
+    curve : Dataset of ``gap_curve``, or of ``band``
         Over ``threshold`` alone.
     by : {"band", "pointwise", "estimate"}
-        What must not contain zero: the simultaneous band, the pointwise interval, or the estimate itself.
+        What must not contain zero: the simultaneous band, the pointwise interval (``gap_curve`` has it, ``band`` does
+        not), or the estimate itself.
 
     Returns
     -------
@@ -170,8 +172,7 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
     """
     if not isinstance(by, str) or by not in SIGNS:
         raise AuditInputError(f"by must be one of {', '.join(map(repr, SIGNS))}, not {by!r}.")
-    if not isinstance(curve, xr.Dataset) or any(curve.get(name, curve).dims != ("threshold",) for name in SIGNS[by]):
-        raise AuditInputError("runs are told of one gap_curve over threshold; select one group or model first.")
+    curve = _curve(curve, by)
     check_rising(curve)
     low, high = (curve[name].values for name in SIGNS[by])
     sign = np.where(low > 0, 1, np.where(high < 0, -1, 0))
@@ -184,6 +185,32 @@ def sign_runs(curve: xr.Dataset, by: str = "band") -> pd.DataFrame:
         if sign[i]
     ]
     return pd.DataFrame(runs, columns=["sign", "first", "last", "thresholds"])
+
+
+def _curve(found: object, by: str) -> xr.Dataset:
+    """What runs are told of: a curve over thresholds with the limits asked for, those of ``band`` renamed."""
+    if not isinstance(found, xr.Dataset):
+        raise AuditInputError(f"runs are told of one gap_curve over threshold, not of a {type(found).__name__}.")
+    if is_band(found):
+        found = found.rename(low="band_low", high="band_high")
+    if missing := [name for name in SIGNS[by] if name not in found]:
+        raise AuditInputError(f"runs are told of one gap_curve over threshold, but {missing[0]} is absent here.")
+    if more := [str(dim) for dim in found[SIGNS[by][0]].dims if dim != "threshold"]:
+        raise AuditInputError(
+            f"runs are told of one gap_curve over threshold; this one lies over {', '.join(more)} as well: select one."
+        )
+    if found[SIGNS[by][0]].dims != ("threshold",):
+        raise AuditInputError("runs are told of one gap_curve over threshold, but this has no thresholds.")
+    return found
+
+
+def is_band(found: xr.Dataset) -> bool:
+    """Whether this is of ``band``, whose low and high are simultaneous, not of ``gap_curve``, whose are pointwise.
+
+    >>> is_band(xr.Dataset({"low": 0.1, "high": 0.2, "c": 2.5}))
+    True
+    """
+    return {"low", "high", "c"} <= set(found) and "band_low" not in found
 
 
 def check_rising(curve: xr.Dataset) -> None:

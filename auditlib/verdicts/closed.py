@@ -85,8 +85,7 @@ def expected_flip_rate(
     ----------
     source, dim, threshold, scores : as ``verdict_metrics``
     size : int or list of int, optional
-        Patients of another audit, in which groups and outcomes are as frequent as in this one; a list gives a
-        ``size`` dim. By default the size of the data.
+        Patients of another audit; a list gives a ``size`` dim. By default the size of the data.
     limits : mapping, optional
 
     Returns
@@ -100,6 +99,10 @@ def expected_flip_rate(
 
     Notes
     -----
+    With `size`, ``vfr`` is the chance that an audit of so many patients comes to the rarer verdict if groups, outcomes
+    and rates are as frequent as here. It is not the flip rate which that audit would find in itself: its own patients
+    are spread out by chance already, and its resamples more.
+
     |θ̂ − limit|/SE and the normal law do not do for a largest minus a smallest rate: near a tie of several groups the
     replicates of a spread lie above its estimate.
 

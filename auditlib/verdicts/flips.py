@@ -159,9 +159,11 @@ def flip_rate(
     - ``p_pass`` share of passes; ``vfr``; ``dominant`` verdict ("pass", "fail", "tie", "undefined")
     - ``margin`` |mean − limit| in standard deviations of the replicates (infinite where these do not vary)
     - ``mc_error`` √(VFR(1 − VFR)/K), what the number of replicates leaves open
-    - ``replication_flip`` Φ(Φ⁻¹(VFR)/√2): about the chance that the next audit of this size disagrees with this one,
-      for metrics that are nearly normal with a spread that does not depend on the truth
-    - ``bound`` 3/K where VFR is 0: up to there the flip rate of endless resampling may lie (95% confidence)
+    - ``replication_flip`` Φ(Φ⁻¹(VFR)/√2): the chance that the next audit of this size disagrees with this one's
+      dominant verdict, averaged over truths (all equally likely beforehand), for metrics that are nearly normal with a
+      spread that does not depend on the truth; NaN where VFR is 0
+    - ``bound`` 3/K where VFR is 0: up to there the flip rate of endless resampling may lie (95% confidence); and
+      ``replication_bound`` Φ(Φ⁻¹(bound)/√2)
     - ``undefined`` share of replicates without the metric; ``n`` = K
     - with `point`: ``estimate``, its ``verdict``, and ``disagrees``: 1 where that is not the dominant one
 
@@ -194,6 +196,7 @@ def flip_rate(
     some = n > 0
     p_pass = passed.sum("replicate") / n.where(some)
     vfr = p_pass.where(p_pass <= 0.5, 1 - p_pass)
+    bound = (RULE_OF_THREE / n.where(some)).clip(max=0.5).where(vfr == 0)  # no flip rate is above one half
     found = xr.Dataset(
         {
             "p_pass": p_pass,
@@ -201,13 +204,19 @@ def flip_rate(
             "dominant": _dominant(p_pass),
             "margin": _margin(held, limit),
             "mc_error": (vfr * (1 - vfr) / n.where(some)) ** 0.5,
-            "replication_flip": vfr.copy(data=norm.cdf(norm.ppf(vfr) / np.sqrt(2))),
-            "bound": (RULE_OF_THREE / n.where(some)).clip(max=1.0).where(vfr == 0),
+            "replication_flip": _replicated(vfr.where(vfr > 0)),
+            "bound": bound,
+            "replication_bound": _replicated(bound),
             "undefined": passed.isnull().mean("replicate"),
             "n": n,
         }
     ).reset_coords(drop=True)
     return found if point is None else found.merge(_beside(point, metric, limits, found), join="exact")
+
+
+def _replicated(vfr: xr.DataArray) -> xr.DataArray:
+    """Of estimates that differ by twice the variance that one of them has."""
+    return vfr.copy(data=norm.cdf(norm.ppf(vfr) / np.sqrt(2)))
 
 
 def _dominant(p_pass: xr.DataArray) -> xr.DataArray:

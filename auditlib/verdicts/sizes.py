@@ -56,8 +56,9 @@ def audit_size(
     Returns
     -------
     Dataset over ``metric`` and ``size``: ``mean``, ``sd``, ``cv`` of the repetitions in which the metric is defined,
-    ``undefined`` (share), and ``cv_corrected`` = CV/√(1 − n/N), what it would be were patients endless. Over
-    ``metric`` alone, NaN for "not among these sizes" or "never":
+    ``undefined`` (share), and ``cv_corrected`` = CV/√(1 − n/N), about what it would be were patients endless: exact
+    for the SD of a mean, rough for a spread near a tie. Over ``metric`` alone, NaN for "not among these sizes" or
+    "never":
 
     - ``n_star``, ``n_star_corrected``: the first size whose CV, or corrected CV, is below `cv`
     - ``n_precision`` = N·(1.96·SD/precision)², SD being that of a metric of N patients drawn with replacement

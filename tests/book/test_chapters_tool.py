@@ -113,3 +113,17 @@ def test_a_relative_folder_of_records_is_made_absolute(monkeypatch, tmp_path):
     assert os.environ["AUDITLIB_DATA"] == str((tmp_path / "cohorts").resolve())
     (tmp_path / "cohorts" / "diabetes130.zip").touch()
     assert "diabetes130" in chapters.records()
+
+
+def test_a_notebook_says_where_its_text_is_to_be_read(root, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import notebooks
+
+    monkeypatch.setattr(notebooks, "ROOT", root)
+    (root / "_config.yml").write_text("repository: {url: https://example.org/book}\n")
+    notebooks.main()
+    first, second, *_ = json.loads((root / "chapters" / "01-one.ipynb").read_text())["cells"]
+    assert first["cell_type"] == "markdown"
+    assert "[Is that gap real?](https://example.org/book)" in "".join(first["source"])
+    assert "written for the book's site" in "".join(first["source"])
+    assert "git clone --quiet --depth 1 https://example.org/book /content/book" in "".join(second["source"])

@@ -87,7 +87,7 @@ def judge(setting: Setting, audits: int, rng: np.random.Generator) -> dict[str, 
         again = rng.binomial(setting.n, part[:, None, :] / setting.n, (len(part), K, part.shape[1]))
         found = flip_rate(setting.judged(again, ["audit", "replicate"]), setting.metric)
         vfr.append(found.vfr.values)
-        replication.append(found.replication_flip.values)
+        replication.append(norm.cdf(norm.ppf(found.vfr.values) / np.sqrt(2)))  # 0 where no replicate flips
     rates, p = np.concatenate(vfr), passed.mean()
     flip = float((passed != truth).mean())
     return {

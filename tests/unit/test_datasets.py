@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import io
+import re
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -371,6 +372,44 @@ def test_a_folder_in_the_environment_that_cannot_be(home, monkeypatch):
     for ask in (datasets.load, datasets.available, datasets.checksum):
         with pytest.raises(AuditInputError, match=r"too long\): check \$AUDITLIB_DATA"):
             ask("hospital")
+
+
+@pytest.fixture
+def elsewhere(home, tmp_path_factory, monkeypatch):
+    """A working folder that is not the repository, as a notebook's is not."""
+    place = tmp_path_factory.mktemp("chapters")
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_a_relative_folder_is_sought_where_python_runs_and_then_in_the_repository(home, elsewhere, monkeypatch):
+    monkeypatch.setenv("AUDITLIB_DATA", "cohorts")
+    (home / "cohorts").mkdir()
+    (home / "cohorts" / "survey.csv").write_bytes(text(SURVEY))
+    assert datasets.available("survey")
+    assert datasets.load("survey", download=False)["BMI"].tolist() == [40, 25, 25, 31]
+    (elsewhere / "cohorts").mkdir()
+    (elsewhere / "cohorts" / "survey.csv").write_bytes(text(SURVEY.assign(BMI=[1, 2, 3, 4])))
+    assert datasets.load("survey", download=False)["BMI"].tolist() == [1, 2, 3, 4]
+
+
+def test_a_folder_in_the_environment_that_is_not_there_is_an_error_and_nothing_is_downloaded(
+    home, elsewhere, monkeypatch
+):
+    raw(home, "survey.csv", text(SURVEY))
+    monkeypatch.setenv("AUDITLIB_DATA", "cohrots")
+    said = f"AUDITLIB_DATA=cohrots is no folder (looked from {elsewhere} and {home}): name the one that holds the"
+    for ask in (datasets.load, datasets.checksum):
+        for name in ("hospital", "survey"):
+            with pytest.raises(AuditInputError, match=re.escape(said)):
+                ask(name)
+    assert not datasets.available("survey")
+    assert not datasets.available("hospital")
+    assert left(home) == ["data/raw", "data/raw/survey.csv"]
+    monkeypatch.setenv("AUDITLIB_DATA", str(home / "nowhere"))
+    with pytest.raises(AuditInputError, match=r"nowhere is no folder: name the one"):
+        datasets.load("survey")
+    assert len(datasets.load("survey", path=home / "data/raw/survey.csv")) == 4  # a file that is named needs no folder
 
 
 @pytest.mark.parametrize("content", [b"[hospital", b"\xff"])

@@ -58,7 +58,8 @@ def test_no_flip_is_bounded_and_ten_percent_is_eighteen():
     found = flip_rate(replicates(500, 500), "SPD")
     assert float(found.vfr) == 0
     assert float(found.bound) == pytest.approx(0.006)
-    assert float(found.replication_flip) == 0
+    assert np.isnan(found.replication_flip)
+    assert float(found.replication_bound) == pytest.approx(0.0378, abs=1e-4)
     assert float(found.margin) == 0 or np.isnan(float(found.margin)) or np.isinf(float(found.margin))
     assert float(flip_rate(replicates(450, 500), "SPD").replication_flip) == pytest.approx(0.182, abs=5e-4)
 

@@ -11,6 +11,7 @@ from scipy import stats
 import auditlib as al
 from auditlib.intervals import wilson
 from auditlib.metrics import RATES
+from auditlib.plots.words import points
 from tests.unit.frames import PROPERTY, brute, cohort, count, frames
 
 METRICS = {name: getattr(al, name) for name in RATES}
@@ -287,6 +288,57 @@ def test_interval_of_what_is_not_resampled():
     for thing in (al.sensitivity(count(cohort()).at(0.2)), np.arange(9.0), 0.5):
         with bad(r"takes a DataArray of replicates"):
             al.interval(thing)
+
+
+def test_interval_of_a_dataset_says_which_part_to_take():
+    table = count(cohort()).by("sex").resample(20, seed=0).at(0.2)
+    parts = al.split_gap(table, "F", "M")
+    said = r"a Dataset of prevalence, performance, total: take one of them, or \.to_dataarray\(\"part\"\) of it"
+    with bad(said):
+        al.interval(parts)
+    whole, one = al.interval(parts.to_dataarray("part")), al.interval(parts["prevalence"])
+    np.testing.assert_array_equal(whole.low.sel(part="prevalence"), one.low)
+
+
+def test_the_estimate_stands_beside_the_limits():
+    counts = count(cohort(), by="sex")
+    again, table = counts.cut(0.2).resample(300, strata="sex", seed=0).at(0.2), counts.at(0.2)
+    alone, found = (
+        al.interval(al.sensitivity(again), 0.9, **given) for given in ({}, {"estimate": al.sensitivity(table)})
+    )
+    assert list(found) == ["estimate", "low", "high", "undefined"]
+    assert set(found.coords) == {"sex"}
+    np.testing.assert_array_equal(found["estimate"], al.sensitivity(table))
+    np.testing.assert_array_equal(found["low"], alone["low"])
+    one = al.interval(al.gap(al.sensitivity(again), "F", "M"), estimate=al.gap(al.sensitivity(table), "F", "M"))
+    assert al.tidy(one).columns.tolist() == ["estimate", "low", "high", "undefined"]
+    expected = float(al.gap_interval(table, "F", "M")["estimate"])
+    assert float(al.tidy(one)["estimate"].iloc[0]) == round(expected, 3)
+    assert points(one).startswith(f"{100 * expected:+.1f} (".replace("-", "−"))
+    assert float(al.interval(al.gap(al.sensitivity(again), "F", "M"), estimate=0.25)["estimate"]) == 0.25
+
+
+def test_an_estimate_of_something_else_is_refused():
+    counts = count(cohort(), by="sex")
+    again, rate = al.sensitivity(counts.resample(20, seed=0).at(0.2)), al.sensitivity(counts.at(0.2))
+    for other in (0.1, rate.rename(sex="gender"), rate.isel(sex=[1, 0]), rate.isel(sex=[0]), again, rate.astype(str)):
+        with bad(r"is not of the same dims and levels as the replicates \(sex\): take both from the same counts"):
+            al.interval(again, estimate=other)
+
+
+def test_metrics_may_be_given_by_position():
+    counts = count(cohort(), by="sex")
+    table, again = counts.at([0.2, 0.4]), counts.cut([0.2, 0.4]).resample(100, strata="sex", seed=0).at([0.2, 0.4])
+    for call in (
+        lambda *metric, **named: al.gap_interval(table, "F", "M", *metric, **named),
+        lambda *metric, **named: al.spread_interval(table, "sex", *metric, **named),
+        lambda *metric, **named: al.band(table, again, "F", "M", *metric, **named),
+        lambda *metric, **named: al.gap_curve(
+            counts, "F", "M", *metric, thresholds=[0.2, 0.4], replicates=100, seed=1, **named
+        ),
+    ):
+        xr.testing.assert_identical(call(al.specificity), call(metric=al.specificity))
+        assert not call(al.specificity).equals(call())
 
 
 @pytest.mark.parametrize("kind", [str, bool, object])

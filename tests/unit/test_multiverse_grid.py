@@ -65,6 +65,7 @@ def test_the_declaration_changes_with_whatever_decides_or_numbers_the_results():
         ({"seed": [1, True]}, "one choice"),
         ({"family": "logistic"}, "family: give its choices as a list"),
         ({"family": [None]}, "None is no choice that a table can hold"),
+        ({"family": [None, 1]}, r"for None a text, such as 'no limit', which the judge turns back into None\)"),
         ({"threshold": [float("nan")]}, "nan is no choice"),
         ({"threshold": [float("inf")]}, "inf is no choice"),
         ({"seed": [2**53 + 1]}, "is no choice"),

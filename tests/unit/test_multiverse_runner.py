@@ -1,11 +1,14 @@
 """The runner: the same table whatever runs it and however often it was stopped."""
 
+import functools
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from joblib import parallel_config
 
 from auditlib.errors import AuditInputError
 from auditlib.multiverse import Grid, Multiverse, read_multiverse, run_multiverse, write_multiverse
+from auditlib.multiverse.code import code_of
 from auditlib.multiverse.record import Record
 from tests.unit.multiverse_tools import GRID, Logged, fitted, judge, mean_risk, prepare
 
@@ -157,7 +161,7 @@ def test_results_of_another_grid_are_refused_and_left_as_they_are(tmp_path):
     text = path.read_bytes()
     others = {
         r"axes: seed is \[1, 2, 3, 4\] there and \[1, 2\] here": GRID.only(seed=[1, 2]),
-        r"settings: max_rows is null there and 5 here": Grid("example", GRID.axes, GRID.default, {"max_rows": 5}),
+        r"settings: max_rows is absent there and 5 here": Grid("example", GRID.axes, GRID.default, {"max_rows": 5}),
         r"default: seed is 1 there and 2 here": Grid("example", GRID.axes, {"seed": 2}),
         r'name is "example" there and "other" here': Grid("other", GRID.axes),
         r"the order or the spelling of its axes": Grid("example", dict(reversed(GRID.axes.items()))),
@@ -166,6 +170,84 @@ def test_results_of_another_grid_are_refused_and_left_as_they_are(tmp_path):
         with pytest.raises(AuditInputError, match=said):
             run_multiverse(grid, Logged(tmp_path / "log"), path=path)
     assert path.read_bytes() == text
+
+
+def test_a_setting_that_is_none_is_not_one_that_is_absent(tmp_path):
+    path, held = tmp_path / "record.jsonl", {axis: GRID.axes[axis] for axis in ("family", "threshold", "seed")}
+    run_multiverse(Grid("example", held, settings={"n": None}), Logged(tmp_path / "log"), path=path)
+    with pytest.raises(AuditInputError, match="settings: n is null there and absent here"):
+        run_multiverse(Grid("example", held), Logged(tmp_path / "log"), path=path)
+    with pytest.raises(AuditInputError, match="settings: n is null there and 1 here"):
+        run_multiverse(Grid("example", held, settings={"n": 1}), Logged(tmp_path / "log"), path=path)
+
+
+def test_a_record_that_another_judge_began_is_used_with_a_warning(tmp_path):
+    grid, path = Grid("g", {"x": [1, 2]}), tmp_path / "record.jsonl"
+
+    def first(specification):
+        return {"estimate": specification["x"] / 10}
+
+    first_again = eval("lambda specification: {'estimate': specification['x'] / 10}")  # as a notebook's cell, run again
+    run_multiverse(grid, first, path=path)
+    text = path.read_bytes()
+    assert run_multiverse(grid, first_again, path=path).rows["estimate"].tolist() == [0.1, 0.2]
+    with pytest.warns(UserWarning, match="was begun with another judge or prepare") as caught:
+        rows = run_multiverse(grid, lambda specification: {"estimate": specification["x"] / 5}, path=path).rows
+    assert caught[0].filename == __file__  # where the user called
+    assert rows["estimate"].tolist() == [0.1, 0.2]
+    with pytest.warns(UserWarning, match="another judge or prepare"):
+        run_multiverse(grid, lambda s, p: first(s), prepare=lambda s: None, path=path)
+    assert path.read_bytes() == text
+
+
+def test_a_record_without_a_fingerprint_or_of_another_python_is_used_in_silence(tmp_path):
+    grid, path = Grid("g", {"x": [1, 2]}), tmp_path / "record.jsonl"
+    run_multiverse(grid, lambda s: {"estimate": 0.1}, path=path)
+    text = path.read_text()
+    code = json.loads(text.splitlines()[0])["code"]
+    for other in ("null", '"cpython-27 0123456789abcdef"'):
+        path.write_text(text.replace(f'"{code}"', other))
+        assert run_multiverse(grid, lambda s: {"estimate": 0.2}, path=path).rows["estimate"].tolist() == [0.1, 0.1]
+    path.write_text(text.replace(f', "code": "{code}"', ""))  # of an earlier version
+    assert run_multiverse(grid, lambda s: {"estimate": 0.2}, path=path).rows["estimate"].tolist() == [0.1, 0.1]
+
+
+def test_what_code_is_told_apart():
+    def made(k):
+        def inner(specification):
+            return {"estimate": k}
+
+        return inner
+
+    assert code_of(made(1)) == code_of(made(2))  # what is closed over is not seen, and the docstring says so
+    assert code_of(partial(judge, fitted=3)) == code_of(judge) != code_of(prepare)
+    assert code_of(Logged(Path("a"))) == code_of(Logged(Path("b"))) == code_of(Logged.__call__)
+    assert code_of(functools.lru_cache(judge)) == code_of(judge)
+    assert code_of(type("Heir", (Logged,), {})(Path("c"))) == code_of(Logged.__call__)
+    assert code_of(len) is None
+    assert code_of(judge, len) is None
+    assert code_of(lambda s: [x + 1 for x in s]) != code_of(lambda s: [x + 2 for x in s])  # code within code
+    assert code_of(lambda s: np.mean(s)) != code_of(lambda s: np.median(s))
+    program = "from auditlib.multiverse.code import code_of; print(code_of(lambda s: s in {'a', 'b', 'c', 'd'}))"
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1
+    assert told.pop().startswith("cpython-")
+
+
+def test_a_record_and_a_table_are_not_taken_for_each_other(tmp_path):
+    found = whole(path=tmp_path / "record.jsonl")
+    with pytest.raises(
+        AuditInputError, match=r"is the record of a run, which goes on with run_multiverse\(grid, judge"
+    ):
+        read_multiverse(tmp_path / "record.jsonl")
+    write_multiverse(found, tmp_path / "table.csv")
+    with pytest.raises(AuditInputError, match=r"name another \(a table of write_multiverse is read by read_multiverse"):
+        whole(path=tmp_path / "table.csv")
 
 
 @pytest.mark.parametrize(

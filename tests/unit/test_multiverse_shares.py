@@ -14,7 +14,7 @@ from statsmodels.stats.anova import anova_lm
 
 from auditlib import AuditInputError
 from auditlib.multiverse.shares import REST, choice_means, variance_shares
-from tests.unit.multiverses import AXES, EFFECTS, MEAN, again, broken, made
+from tests.unit.multiverses import AXES, DEFAULT, EFFECTS, MEAN, again, broken, made
 
 ROWS = made(noise=0.02)
 
@@ -208,6 +208,34 @@ def test_intervals_of_means_are_percentiles_and_shifts_are_paired():
     assert lost.loc[42, "shift"] == pytest.approx(0)
 
 
+def test_shifts_from_the_default_are_differences_of_means():
+    replicates, start = again(ROWS), DEFAULT | {"family": "shallow_tree"}
+    found = choice_means(ROWS, AXES, replicates, level=0.9, default=start).set_index(["axis", "choice"])
+    assert [pair for pair, own in found["default"].items() if own] == list(start.items())
+    assert (found.loc[found["default"], ["shift", "shift_low", "shift_high"]] == 0).all(axis=None)
+    for axis in AXES:
+        means = ROWS.groupby(axis)["estimate"].mean()
+        for choice in AXES[axis]:
+            assert found.loc[(axis, choice), "shift"] == pytest.approx(means[choice] - means[start[axis]])
+    by = replicates.groupby(ROWS["family"]).mean()
+    limits = np.quantile(by.loc["gradient_boosting"] - by.loc["shallow_tree"], [0.05, 0.95])
+    shown = found.loc[("family", "gradient_boosting"), ["shift_low", "shift_high"]].astype(float)
+    np.testing.assert_allclose(shown, limits)
+    about = choice_means(ROWS, AXES, replicates, level=0.9).set_index(["axis", "choice"])
+    columns = ["shift", "shift_low", "shift_high"]  # of two choices, one is half a switch from the mean of both
+    np.testing.assert_allclose(found.loc[("seed", 43), columns], 2 * about.loc[("seed", 43), columns].astype(float))
+    assert "default" not in about
+    gone = broken(ROWS, *ROWS.index[ROWS["seed"] == 42])
+    assert choice_means(gone, ["seed"], replicates, default=start)[["shift", "shift_low"]].isna().all(axis=None)
+    for wrong, said in (
+        ("a", "give the choice of family, threshold, bands, seed"),
+        ({"family": "logistic"}, "give the choice of family"),
+        (DEFAULT | {"seed": 44}, "no row has seed = 44"),
+    ):
+        with pytest.raises(AuditInputError, match=said):
+            choice_means(ROWS, AXES, default=wrong)
+
+
 def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -221,7 +249,11 @@ BAD = [
     ({"axes": ["family", "family"]}, "named twice"),
     ({"axes": ["family", "site"]}, "rows: no column site; there are family"),
     ({"axes": ["family", "n_a"]}, "n_a has one choice in these rows"),
-    ({"rows": ROWS.iloc[:1]}, "family has one choice in these rows"),
+    (
+        {"rows": ROWS.iloc[:1]},
+        r"family has one choice in these rows \(so have threshold, bands, seed\), .* leave it out",
+    ),
+    ({"rows": ROWS[ROWS["seed"] == 42]}, r"seed has one .*leave it out: axes=\['family', 'threshold', 'bands'\]"),
     ({"rows": ROWS.iloc[:0]}, "give a DataFrame with one row"),
     ({"rows": ROWS.drop(columns="estimate")}, "rows: no column estimate"),
     ({"rows": broken(ROWS, *ROWS.index[1:])}, "1 of 36 estimates are defined; a comparison needs two"),

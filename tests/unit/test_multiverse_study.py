@@ -227,8 +227,17 @@ def test_what_the_budget_costs():
     assert row["gap"] == pytest.approx(np.mean(parts["estimate"]))
     assert row["ratio"] == pytest.approx(np.std(parts["estimate"], ddof=1) / np.mean(parts["patient_sd"]))
     assert row["gap, all rows"] == mine.loc[mine["max_rows"].isna() & (mine["seed"] == 42), "estimate"].item()
+    spread = np.std(parts["estimate"], ddof=1) / np.sqrt(10)
+    assert row["apart"] == pytest.approx((row["gap"] - row["gap, all rows"]) / spread)
     with pytest.raises(AuditInputError, match="no column patient_sd; give the table of budget_study"):
         budget_cost(table.drop(columns="patient_sd"))
+
+
+@pytest.mark.skipif(not datasets.available("diabetes130"), reason="no records: AUDITLIB_DATA names no folder with them")
+def test_the_young_without_a_race_that_chapter_nine_counts():
+    stays = datasets.load("diabetes130")
+    young = stays[stays["age"].isin(["[10-20)", "[20-30)"]) & (stays["readmitted"] == "<30")]
+    assert (len(young), young["race"].isna().sum()) == (276, 4)
 
 
 @pytest.mark.skipif(

@@ -120,7 +120,12 @@ def test_a_sign_that_no_specification_has_has_no_row():
     assert list(forks(zero, DEFAULT)) == list(found)
 
 
+FAILED = broken(ROWS, *ROWS.index).drop(columns=["estimate", "low", "high"])  # as run_multiverse gives them
 BAD = [
+    (lambda: sign_counts(FAILED), "all 36 specifications failed, the first: ValueError: nobody is in 10–29"),
+    (lambda: forks(FAILED, DEFAULT), "all 36 specifications failed"),
+    (lambda: small_groups(FAILED), "all 36 specifications failed"),
+    (lambda: sign_counts(FAILED.assign(error=["", *FAILED["error"][1:]])), "rows: no column estimate, low, high"),
     (lambda: sign_counts(ROWS.drop(columns="low")), "rows: no column low"),
     (lambda: sign_counts(ROWS.iloc[:0]), "give a DataFrame with one row a specification"),
     (lambda: sign_counts(None), "give a DataFrame with one row a specification"),

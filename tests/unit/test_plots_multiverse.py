@@ -117,6 +117,14 @@ def test_shares_have_their_intervals_and_stand_in_the_order_of_the_last():
     unknown = variance_shares(ROWS, AXES, again(ROWS, sd=0.5))  # no net share: the order of the plain ones
     told = [text.get_text() for text in multiverse.shares({"": unknown}).get_yticklabels()]
     assert told == list(unknown.loc[list(AXES), "share"].sort_values().index)
+    one = multiverse.shares(found["with interactions"])  # a table alone is one series
+    assert one.get_legend_handles_labels()[1] == ["with interactions", "with the luck of the patients"]
+    assert multiverse.shares(found["by itself"]).get_legend_handles_labels()[1][0] == "by itself"
+    with pytest.raises(AuditInputError, match=r"give them by name, .*variance_shares.*not a bare list"):
+        multiverse.shares([found["by itself"]])
+    failed = broken(ROWS, *ROWS.index).drop(columns=["estimate", "low", "high"])
+    with pytest.raises(AuditInputError, match=r"all 36 specifications failed, the first: ValueError: nobody"):
+        multiverse.specification_curve(failed, AXES)
     with pytest.raises(AuditInputError, match="lacks net, low, high; see variance_shares"):
         multiverse.shares({"": variance_shares(ROWS, AXES)})
     with pytest.raises(AuditInputError, match="of the same axes, at least one"):
@@ -127,13 +135,27 @@ def test_shares_have_their_intervals_and_stand_in_the_order_of_the_last():
 
 def test_shifts_have_their_intervals():
     means = choice_means(ROWS, AXES, again(ROWS))
-    ax = multiverse.shifts(means)
-    dots = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    assert dots == means["shift"].tolist()
-    spans = [list(line.get_xdata()) for line in ax.lines if line.get_marker() == "None"][1:]  # after the line at zero
-    assert spans == means[["shift_low", "shift_high"]].to_numpy().tolist()
+    found = {"from all": means, "from the default": choice_means(ROWS, AXES, again(ROWS), default=DEFAULT)}
+    figure = multiverse.shifts(found, names={"seed": "split", "43": "second"})
+    drawn = [means, found["from the default"].query("~default")]
+    for ax, title, table in zip(figure.axes, found, drawn, strict=True):
+        assert title in (ax.get_title(), ax.get_title(loc="left"))
+        (dots,) = (line.get_xdata() for line in ax.lines if line.get_marker() == "o")
+        np.testing.assert_allclose(dots, 100 * table["shift"])
+        (spans,) = ax.collections
+        ends = [segment[:, 0] for segment in spans.get_segments()]
+        np.testing.assert_allclose(ends, 100 * table[["shift_low", "shift_high"]])
+        low, high = ax.get_xlim()
+        assert [low, high] == [ax.get_xticks()[0], ax.get_xticks()[-1]]
+        assert low <= np.min(ends)
+        assert np.max(ends) <= high
+        assert ax.get_yticklabels()[-1].get_text() == "split: second"
+    assert len(drawn[1]) == len(drawn[0]) - len(AXES)
     with pytest.raises(AuditInputError, match="lacks shift_low, shift_high"):
-        multiverse.shifts(choice_means(ROWS, AXES))
+        multiverse.shifts({"": choice_means(ROWS, AXES)})
+    for nothing in ({}, {"": found["from the default"].query("default")}):
+        with pytest.raises(AuditInputError, match="with a choice that is not the default's"):
+            multiverse.shifts(nothing)
 
 
 @pytest.mark.parametrize("chosen", [{"threshold": "top20"}, {"threshold": "any", "seed": 43}, {"family": "any"}])
@@ -143,6 +165,11 @@ def test_holding_counts_what_has_the_choices(chosen):
     held = ROWS
     for axis, choice in chosen.items():
         held = held if choice == "any" else held[held[axis] == choice]
+    n = sign_counts(held)["n"]
+    assert ax.get_xlabel().splitlines()[1:] == [
+        f"{n['positive']} positive, {n['zero']} zero, {n['negative']} negative",
+        f"intervals: {n[SIDES[0]]} above zero, {n[SIDES[1]]} contain it, {n[SIDES[2]]} below",
+    ]
     heights = {bar.get_label(): sum(patch.get_height() for patch in bar) for bar in ax.containers}
     counted = sign_counts(held)["n"]
     assert heights == {side: counted[side] for side in SIDES}
@@ -175,7 +202,7 @@ def test_wrong_input_is_answered_in_words():
         (lambda: multiverse.holding(ROWS, {"seed": 44}), "seed = 44: no row left has it; there is 42, 43"),
         (lambda: multiverse.holding(ROWS, {"site": "any"}), "lacks site"),
         (lambda: multiverse.holding_words(pd.DataFrame(), {"seed": 42}), "lacks seed"),
-        (lambda: multiverse.shifts(None), "must be a DataFrame"),
+        (lambda: multiverse.shifts({"": None}), "must be a DataFrame"),
     ):
         with pytest.raises(AuditInputError, match=said):
             call()

@@ -190,13 +190,30 @@ def test_one_prevalence_shows_its_people_and_its_place_on_the_curve():
     ).replace("%–", "–")
     one = EXPECTED.sel(prevalence=0.2, group="Men")
     people = sum(float(one[cell]) for cell in ("tp", "fp", "fn", "tn"))
-    assert bars(men)[1, pictures.RIGHT][1] == pytest.approx(1000 * float(one["tp"]) / people)
+    assert bars(men)[1, pictures.RIGHT][1] == pytest.approx(10_000 * float(one["tp"]) / people)
+    assert men.get_xlabel() == "People, of 10,000"
     (here,) = labelled(below, "at one prevalence")
     assert here.get_xdata()[0] == pytest.approx(logit(0.2))
     assert here.get_ydata()[0] == pytest.approx(100 * float(GAP["estimate"].sel(prevalence=0.2)))
     (counted,) = labelled(below, "as counted")
     assert counted.get_ydata()[0] == pytest.approx(100 * float(COUNTED["estimate"]))
+    ticks = dict(zip(below.get_xticks(), (t.get_text() for t in below.get_xticklabels()), strict=True))
+    assert ticks[counted.get_xdata()[0]] == "each\nits own"
+    assert counted.get_xdata()[0] < logit(LEVELS[0])
+    assert ticks[logit(0.5)] == "50%"
     assert below.get_ylabel() == "Gap, in points"
+
+
+def test_whole_people_and_their_gap_have_one_sign_where_prevalence_is_low():
+    table = al.parse_confusion("Men:2079,7106,25766,441; Women:1118,6028,30876,393")
+    low = xr.DataArray([0.002, 0.01], {"prevalence": [0.002, 0.01]}, ["prevalence"])
+    expected = al.standardize(table, low)
+    values, gap = around(al.ppv(expected)), around(al.gap(al.ppv(expected), "Men", "Women"))
+    assert (gap["estimate"] < 0).all()
+    for level in low.values:
+        figure = pictures.at_prevalence(expected, values, gap, gap.isel(prevalence=0), "group", float(level))
+        men, women = (ax.texts[0].get_text().replace(",", "").split(" of ") for ax in figure.axes[:2])
+        assert int(men[0]) / int(men[1]) < int(women[0]) / int(women[1])
 
 
 def test_frames_share_their_axes():

@@ -10,7 +10,7 @@ import pytest
 import auditlib as al
 from auditlib.multiverse import Grid, Multiverse
 from auditlib.plots.multiverse import holding_words
-from auditlib.plots.specifications import NAMES, controls, overview, patients
+from auditlib.plots.specifications import NAMES, controls, in_points, overview, patients
 from auditlib.studies import committed_multiverse, comparison_counts, multiverse_grid
 from tests.unit.multiverses import made
 
@@ -55,9 +55,9 @@ def test_an_overview_written_down():
         "with a small group": "1",
     }
     table = overview({"it": two(), "other": two()}, {"it": counted(cluster="who")})
-    assert table.loc["… by the default"].tolist() == ["600 of 500 people", "–"]
-    assert table.loc["… of the default"].tolist() == ["50 of 25 people", "–"]  # 40 and 10 stays, two a patient
-    assert overview({"it": two()}, {"it": counted()}).loc["… by the default", "it"] == "600 of 600 people"
+    assert table.loc["… by the default"].tolist() == ["600 stays of 500 people", "–"]
+    assert table.loc["… of the default"].tolist() == ["50 stays of 25 people", "–"]  # 40 and 10 stays, two a patient
+    assert overview({"it": two()}, {"it": counted()}).loc["… by the default", "it"] == "600 people"
 
 
 def test_the_overview_of_the_books_multiverses():
@@ -65,8 +65,8 @@ def test_the_overview_of_the_books_multiverses():
     counts = {"stays": comparison_counts("gap-diabetes130-age"), "survey": comparison_counts("gap-cdc_diabetes-age")}
     table = overview(worlds, counts)
     assert table.loc["specifications"].tolist() == ["1,728", "864"]
-    assert table.loc["… by the default"].tolist() == ["21,264 of 14,892 people", "43,042 of 43,042 people"]
-    assert table.loc["… of the default"].tolist() == ["82 of 45 people", "671 of 671 people"]
+    assert table.loc["… by the default"].tolist() == ["21,264 stays of 14,892 people", "43,042 people"]
+    assert table.loc["… of the default"].tolist() == ["82 stays of 45 people", "671 people"]
     for name, world in worlds.items():
         cells = world.rows[list(CELLS)]
         few = (cells < 5).any(axis=1)
@@ -90,6 +90,14 @@ def test_people_of_the_first_level():
     assert patients(counted()) == ((600, 600), (50, 50))
 
 
+def test_in_points_keeps_the_rows():
+    rows = made().iloc[[3, 3, 5]]  # labels may repeat, as those of forks do
+    texts = in_points(rows, ".0f")
+    assert texts.index.tolist() == [3, 3, 5]
+    mid, low, high = 100 * rows[["estimate", "low", "high"]].iloc[2]
+    assert texts.iloc[2] == f"{mid:.0f} ({low:.0f} to {high:.0f})".replace("-", "−")
+
+
 def test_controls_hold_what_they_name():
     rows = made()
     found = controls(rows, ["threshold", "bands"], label="Gap", names=NAMES)
@@ -97,7 +105,7 @@ def test_controls_hold_what_they_name():
     assert found["bands"] == ["any", "10–29 v 60+", "<50 v 70+"]
     assert found["labels"] == {"threshold": "Threshold", "bands": "Bands"}
     figure = found["draw"](threshold="top 20%", bands="any")
-    assert figure.axes[0].get_xlabel() == "Gap (12 of 36 specifications)"
+    assert figure.axes[0].get_xlabel().splitlines()[0] == "Gap (12 of 36 specifications)"
     held = {"threshold": "train_prevalence", "bands": "<50 v 70+"}
     assert found["alt"](threshold="prevalence τ", bands="<50 v 70+") == holding_words(rows, held, NAMES)
 
@@ -108,9 +116,9 @@ def test_controls_say_how_many_rest_on_a_small_group():
     found = controls(rows, ["threshold", "seed"])
     for seed, n in {"42": 0, "43": 18, "any": 18}.items():
         label = found["draw"](threshold="any", seed=seed).axes[0].get_xlabel()
-        assert label.endswith(f"specifications)\n{n} of them with a small group")
-        assert found["alt"](threshold="any", seed=seed).endswith(f"; {n} of them with a small group.")
-    assert "\n6 of them" in found["draw"](threshold="top20", seed="43").axes[0].get_xlabel()
+        assert label.splitlines()[3:] == [f"{n} specifications with a small group"]
+        assert found["alt"](threshold="any", seed=seed).endswith(f"; {n} specifications with a small group.")
+    assert "\n6 specifications" in found["draw"](threshold="top20", seed="43").axes[0].get_xlabel()
 
 
 def test_wrong_input_is_answered_in_words():
@@ -120,6 +128,7 @@ def test_wrong_input_is_answered_in_words():
         (lambda: overview({"it": two()}, {"it": other}), "599 rows, 49 of them young .* judges 600, 50"),
         (lambda: overview({"it": Multiverse(two().grid, made(), None)}), "lacks n_train"),
         (lambda: patients(counted().by()), "over no group; give"),
+        (lambda: in_points(made().drop(columns="low")), "lacks low"),
         (lambda: controls(made(), ["site"]), "lacks site"),
         (lambda: controls(made(), ["seed"], names={"42": "one", "43": "one"}), "seed: two .* called 'one'"),
         (lambda: controls(made(), ["seed"], names={"42": "any"}), "seed: two .* called 'any'"),

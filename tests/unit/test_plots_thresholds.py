@@ -1,5 +1,6 @@
 """Figures of the chapter on thresholds show the numbers they are given."""
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -36,13 +37,16 @@ def test_a_curve_shows_the_band_behind_the_pointwise_interval_and_leaves_gaps():
     band, pointwise = ax.collections
     assert filled(band) == {0.1: (0.0, 0.2), 0.2: (-0.2, 0.2), 0.4: (-0.3, 0.1)}
     assert filled(pointwise) == {0.1: (0.05, 0.15), 0.2: (-0.1, 0.1), 0.4: (-0.2, 0.05)}
-    assert (band.get_label(), pointwise.get_label()) == ("simultaneous", "pointwise")
+    assert (band.get_label(), pointwise.get_label()) == (thresholds.BAND, thresholds.POINTWISE)
+    assert band.get_linestyle() != pointwise.get_linestyle()  # told apart where tints are not
+    for held in (band, pointwise):
+        assert mpl.colors.to_hex(held.get_edgecolor()[0]) == style.GROUPS[0]
     (line,) = [held for held in ax.lines if held.get_label() == "gap"]
     assert np.array_equal(line.get_ydata(), VALUES["estimate"], equal_nan=True)
     (few,) = [held for held in ax.lines if held.get_label() == "on fewer than 30 people"]
     assert [held.tolist() for held in few.get_data()] == [[0.4], [-0.1]]  # not where the gap is left out
     plain = thresholds.curve(FOUND.assign(small=FOUND.small & False))
-    assert plain.get_legend_handles_labels()[1] == ["simultaneous", "pointwise", "gap"]
+    assert plain.get_legend_handles_labels()[1] == [thresholds.BAND, thresholds.POINTWISE, "gap"]
     assert [text.get_text() for text in ax.texts] == ["τ", r"top \$20"]
     assert [held.get_xdata()[0] for held in ax.lines[-2:]] == [0.15, 0.25]
     assert ax.texts[0].get_position()[1] != ax.texts[1].get_position()[1]
@@ -69,10 +73,15 @@ def test_curves_have_a_panel_a_metric_with_the_marks_and_one_legend():
     assert [ax.get_title("left") for ax in figure.axes] == ["Sensitivity", "PPV", "NPV"]
     assert filled(figure.axes[1].collections[0])[0.1] == (-1.0, -0.8)
     assert all(ax.lines[-1].get_xdata()[0] == 0.15 for ax in figure.axes)
-    words = ["simultaneous", "pointwise", "gap", "on fewer than 30 people"]
+    words = [thresholds.BAND, thresholds.POINTWISE, "gap", "on fewer than 30 people"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == words
     assert [ax.xaxis.get_tick_params()["labelbottom"] for ax in figure.axes[1:]] == [True, True]
     assert figure.get_supxlabel() == "Threshold"
+    assert figure.axes[0].yaxis.get_major_formatter()(-0.05, 0) == "−5"
+    cut = thresholds.curves({"PPV": every, "NPV": every}, within={"PPV": 0.1}).axes
+    assert [ax.get_title("left") for ax in cut] == ["PPV, cut at ±10", "NPV"]
+    assert cut[0].get_ylim() == (-0.1, 0.1)
+    assert cut[1].get_ylim() != (-0.1, 0.1)
 
 
 def test_curves_that_cannot_be_drawn():
@@ -89,6 +98,13 @@ def test_curves_that_cannot_be_drawn():
         thresholds.curve(FOUND, marks={"τ": "high"})
     with bad("at least one gap_curve is needed"):
         thresholds.curves({})
+    with bad(r"give them by name, as {'a name': gap_curve\(…\)}, not a bare Dataset"):
+        thresholds.curves(FOUND)
+    with bad("band has no interval at each threshold to draw; gap_curve has both, from counts"):
+        thresholds.curve(FOUND[["estimate", "low", "high"]].assign(c=2.5))
+    for within in ({"NPV": 0.1}, {"PPV": 0.0}):
+        with bad("within names panels of PPV and sizes above 0"):
+            thresholds.curves({"PPV": FOUND}, within=within)
 
 
 def test_rules_have_a_panel_a_metric():
@@ -132,6 +148,7 @@ def test_filled_bars_are_the_people_flagged(threshold):
         for found, cell in ((fp, "fp"), (tp, "tp"), (low_fp, "tn"), (low_tp, "fn")):
             assert found == pytest.approx(10_000 * int(held[cell]) / n)
         assert ax.lines[0].get_xdata()[0] == threshold
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["without the outcome", "with the outcome"]
     cut = operating.operating_point(counts, "sex", threshold, bars=20, upto=0.7, top=50)
     assert [(ax.get_xlim(), ax.get_ylim()) for ax in cut.axes[:-1]] == [((0, 0.7), (0, 50))] * 2
     rates = figure.axes[-1]

@@ -24,8 +24,10 @@ def test_points_are_a_text_a_series_or_a_table():
 def test_points_that_cannot_be_told():
     with bad("a Dataset with estimate, low, high is needed"):
         points(GAP["estimate"])
-    with bad("estimate must lie over"):
+    with bad(r"there is no estimate beside low, high; interval\(…, estimate=…\) puts it there"):
         points(GAP[["low", "high"]])
+    with bad("high must be one value, but is absent; there is estimate, low"):
+        points(xr.Dataset({"estimate": 0.1, "low": 0.0}))
     with bad("low must lie over 'prevalence' alone"):
         points(GAP.assign(low=0.1))
     with bad("over two dims at most"):

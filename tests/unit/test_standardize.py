@@ -456,6 +456,22 @@ def test_split_of_replicates_and_intervals_of_parts(patients):
         assert (held.low < al.split_gap(patients.at(0.5), "F", "M", scale=scale)["performance"]).all()
 
 
+def test_a_split_is_at_the_threshold_of_its_table(patients):
+    for scale in ("probability", "logit"):
+        one = al.split_gap(patients.at(0.5), "F", "M", scale=scale)
+        assert float(one["threshold"]) == 0.5
+        several = al.split_gap(patients.at([0.3, 0.5]), "F", "M", scale=scale)
+        xr.testing.assert_allclose(several.sel(threshold=0.5), one)
+    own = al.split_gap(patients.at({"F": 0.3, "M": 0.5}), "F", "M")
+    assert "threshold" not in own.coords  # one a group is that of no gap
+
+
+def test_counts_are_told_to_be_made_a_table(patients):
+    for prevalence in ((), (0.1,), ({"F": 0.1, "M": 0.2},)):
+        with bad(r"\(counts\.at\(threshold\), or a dict of arrays\), but this Counts has no 'tp'"):
+            al.standardize(patients, *prevalence)
+
+
 def test_split_that_is_undefined_says_so():
     table = al.parse_confusion("A:0,5,45,0; B:20,10,60,10; C:0,0,40,10; D:5,0,40,10")
     with np.errstate(all="raise"):

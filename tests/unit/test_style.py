@@ -61,6 +61,19 @@ def test_all_colours_follow_the_page():
         assert f"var(--{name})" in body
 
 
+def test_a_region_has_an_edge_in_full_colour_that_follows_the_page():
+    drawn, axes = plt.subplots()
+    axes.fill_between([0, 1], 0.2, 0.3, **style.region(style.GROUPS[0], edge="--"))
+    axes.axvspan(0.4, 0.6, **style.region(style.GROUPS[2], 0.15))
+    text = style.svg_text(drawn)
+    for name in ("blue", "green"):
+        (found,) = set(re.findall(rf'style="([^"]*fill: var\(--{name}\)[^"]*)"', text))
+        assert f"stroke: var(--{name})" in found
+        assert "fill-opacity" in found
+        assert "stroke-opacity" not in found
+        assert ("stroke-dasharray" in found) == (name == "blue")
+
+
 def test_the_svg_is_well_formed_text_with_nothing_from_outside():
     text = style.svg_text(figure())
     root = ET.fromstring(text)

@@ -228,6 +228,30 @@ def test_runs_of_what_is_no_curve():
             al.sign_runs(CURVE, by)
 
 
+def test_runs_of_a_band_are_those_of_the_curve_it_belongs_to():
+    counts, every = count(cohort(700), by="sex"), [0.1, 0.2, 0.3, 0.4]
+    again = counts.cut(every).resample(200, strata="sex", seed=3).at(every)
+    held = al.band(counts.at(every), again, "F", "M", metric=al.selection_rate)
+    curve = al.gap_curve(counts, "F", "M", al.selection_rate, thresholds=every, replicates=200, seed=3)
+    for by in ("band", "estimate"):
+        pd.testing.assert_frame_equal(al.sign_runs(held, by), al.sign_runs(curve, by))
+    far = held.assign(low=held["low"] * 0 + 0.1, high=held["high"] * 0 + 0.2)
+    assert al.sign_runs(far).values.tolist() == [["+", 0.1, 0.4, 4]]
+    with bad("runs are told of one gap_curve over threshold, but low is absent here"):
+        al.sign_runs(held, "pointwise")
+
+
+def test_what_is_wrong_with_a_curve_is_said():
+    with bad("this one lies over race as well: select one"):
+        al.sign_runs(CURVE.expand_dims(race=["A"]))
+    with bad("but band_low is absent here"):
+        al.sign_runs(CURVE.drop_vars("band_low"))
+    with bad("not of a DataArray"):
+        al.sign_runs(CURVE["estimate"])
+    with bad("but this has no thresholds"):
+        al.sign_runs(CURVE.isel(threshold=0))
+
+
 def test_runs_need_thresholds_in_order():
     for other in (
         CURVE.isel(threshold=[]),

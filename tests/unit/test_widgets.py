@@ -68,6 +68,11 @@ def test_two_sliders_index_the_frames_the_first_slowest():
     ]
 
 
+def test_the_value_has_room_for_the_longest():
+    html = explore(draw, n=[10, 2000], alt="Rates.").html()
+    assert '<output style="min-width:min(100%,4ch)">10</output>' in html  # the slider keeps its width
+
+
 def test_everything_typed_is_escaped():
     evil = "</script><script>alert('\"&x')</script>"
     explorer = explore(draw, n=[10, 20], alt=evil, labels={"n": evil}, caption=evil)

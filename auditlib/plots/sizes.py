@@ -1,0 +1,272 @@
+"""How metrics, verdicts and needed sizes change with the number of patients audited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from scipy.stats import chi2
+
+from auditlib.errors import AuditInputError
+from auditlib.plots import checks, style
+from auditlib.verdicts import LIMITS
+
+STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+Z = 1.959964
+NEVER = "never"
+FEW = 30
+
+
+def short(size: float, _position: int = 0) -> str:
+    """A number of patients as axes show it.
+
+    >>> short(2000), short(2_500_000), short(100)
+    ('2k', '2.5M', '100')
+    """
+    for unit, word in ((1e6, "M"), (1e3, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{word}"
+    return f"{size:g}"
+
+
+def over_sizes(ax: Axes, sizes: np.ndarray | list[float], label: str = "Patients in the audit") -> None:
+    """A logarithmic axis of patients, with ticks at powers of ten and none between."""
+    low, high = float(np.min(sizes)), float(np.max(sizes))
+    ticks = [10.0**k for k in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)]
+    ax.set_xscale("log")
+    ax.set_xlim(low / 1.2, high * 1.2)
+    ax.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low / 1.2 <= tick <= high * 1.2]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(short))
+    ax.set_xlabel(label)
+
+
+def cv_limits(cv: xr.DataArray, repetitions: int, level: float = 0.95) -> tuple[xr.DataArray, xr.DataArray]:
+    """Interval of a coefficient of variation from so many audits: that of their SD, were the metric normal.
+
+    SD·√((K − 1)/χ²): the mean, known K^½ times as well as a single audit knows it, is taken as exact.
+
+    >>> low, high = cv_limits(xr.DataArray(0.05), 30)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.04, 0.067)
+    """
+    free, tail = repetitions - 1, (1 - level) / 2
+    low, high = ((free / chi2.ppf(one, free)) ** 0.5 for one in (1 - tail, tail))
+    return cv * low, cv * high
+
+
+def cv(found: xr.Dataset, endless: xr.DataArray, *, repetitions: int = 30, limit: float = 0.05) -> Axes:
+    """CV of a metric by audit size: as computed, corrected for drawing without replacement, and with endless patients.
+
+    Parameters
+    ----------
+    found : Dataset of ``audit_size``, of one metric
+        ``cv`` and ``cv_corrected`` over ``size``.
+    endless : DataArray over ``size``
+        CV of many audits drawn with replacement.
+    repetitions : audits of each size behind ``found``
+    limit : what a CV has to fall below
+    """
+    checks.over(found, ["size"], ["cv", "cv_corrected"])
+    ax = plt.subplots(figsize=(style.WIDTH, 3.6))[1]
+    ax.axhline(limit, color=style.REFERENCE, lw=1, ls=":")
+    ax.plot(endless["size"], endless, color=style.MUTED, lw=1.6, ls="--", label="endless patients")
+    for k, (name, said) in enumerate({"cv": "as computed", "cv_corrected": "corrected"}.items()):
+        values, at = found[name], found["size"] * (0.97, 1.03)[k]
+        low, high = cv_limits(values, repetitions)
+        bars = np.stack([values - low, high - values])
+        ax.errorbar(at, values, bars, fmt="os"[k], ms=5, lw=1.4, color=style.GROUPS[k], label=said)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(FixedLocator([0.02, 0.05, 0.1, 0.2, 0.5, 1]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}%"))
+    ax.set_ylabel("CV")
+    over_sizes(ax, found["size"].values)
+    ax.legend(loc="lower left")
+    return ax
+
+
+def reported(shares: pd.DataFrame, true: Mapping[str, float], sweeps: int) -> Figure:
+    """How often sweeps report each N*, a panel a cell, with Monte-Carlo intervals; the true need is filled.
+
+    Parameters
+    ----------
+    shares : DataFrame
+        A row a cell, a column an N* ("never" the last), shares of sweeps.
+    true : mapping of cell to its true need
+    sweeps : how many there were
+    """
+    checks.columns(shares, list(shares.columns), "the share of sweeps that report each size")
+    if set(true) != set(shares.index):
+        raise AuditInputError(f"true has {', '.join(map(str, true))}, but the rows are {', '.join(shares.index)}.")
+    down = -(-len(shares) // 2)  # rounded up
+    figure, axes = plt.subplots(
+        down, 2, figsize=(style.WIDTH, 0.7 + 1.75 * down), sharex=True, sharey=True, squeeze=False
+    )
+    for ax, (cell, row) in zip(axes.flat, shares.iterrows(), strict=False):
+        values = row.to_numpy(dtype=float)
+        error = Z * np.sqrt(values * (1 - values) / sweeps)
+        bars = ax.bar(range(len(row)), values, yerr=error, fc=style.PAPER, ec=style.GROUPS[0], ecolor=style.INK, lw=1.4)
+        for bar, size in zip(bars, row.index, strict=True):
+            if size == true[str(cell)]:
+                bar.set_facecolor(style.GROUPS[0])
+        ax.set_title(style.plain(cell), loc="left")
+        ax.set_xticks(range(len(row)), [name if name == NEVER else short(name) for name in row.index], rotation=90)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f}%"))
+        ax.tick_params(labelbottom=True)
+    for spare in axes.flat[len(shares) :]:
+        spare.remove()
+    figure.supxlabel("N* reported", size=12, color=style.INK)
+    figure.supylabel("Share of sweeps", size=12, color=style.INK)
+    return figure
+
+
+def drift(found: xr.Dataset, truth: Mapping[str, float]) -> Figure:
+    """Mean of metrics by audit size with the middle 95% of audits, a panel each; dashed the truth, dotted the limit.
+
+    Parameters
+    ----------
+    found : Dataset over ``metric`` and ``size``
+        ``mean``, ``low``, ``high``.
+    truth : mapping of metric to what an endless audit finds
+    """
+    checks.over(found, ["metric", "size"], ["mean", "low", "high"])
+    names = found["metric"].values.tolist()
+    if set(truth) != set(names):
+        raise AuditInputError(f"truth is of {', '.join(truth)}, but the metrics are {', '.join(names)}.")
+    down = -(-len(names) // 2)
+    figure, axes = plt.subplots(down, 2, figsize=(style.WIDTH, 0.9 + 1.8 * down), sharex=True, squeeze=False)
+    for ax, name in zip(axes.flat, names, strict=False):
+        one = found.sel(metric=name)
+        drawn = style.region(style.GROUPS[0], 0.2)
+        ax.fill_between(one["size"], one["low"], one["high"], **drawn, label="middle 95% of audits")
+        ax.plot(one["size"], one["mean"], "o-", ms=4, lw=1.6, color=style.INK, label="mean of audits")
+        ax.axhline(truth[name], color=style.GROUPS[1], lw=1.6, ls="--", label="truth")
+        ax.axhline(LIMITS[name].value, color=style.REFERENCE, lw=1.2, ls=":", label="limit")
+        ax.set_title(name, loc="left")
+        over_sizes(ax, one["size"].values, "")
+        ax.set_ylim(0, min(1.0, float(one["high"].max()) * 1.05))
+        ax.tick_params(labelbottom=True)
+    for spare in axes.flat[len(names) :]:
+        spare.remove()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    figure.supxlabel("Patients in the audit", size=12, color=style.INK)
+    return figure
+
+
+def flips(
+    curves: Mapping[str, xr.DataArray],
+    *,
+    settled: float = 0.10,
+    marks: Mapping[str, float] | None = None,
+    audits: int | None = None,
+    label: str = "Expected flip rate",
+    ax: Axes | None = None,
+) -> Axes:
+    """Curves over audit size, one a metric, and the level at which a verdict counts as settled.
+
+    Parameters
+    ----------
+    curves : mapping of name to DataArray over ``size``
+        At most six.
+    settled : flip rate drawn as a dotted line
+    marks : mapping of name to size, optional
+        Drawn as lines up, named above the axes.
+    audits : int, optional
+        How many were drawn of each size, for 95% Monte-Carlo intervals of shares.
+    label : name of the vertical axis
+
+    Examples
+    --------
+    >>> flips({"DI": xr.DataArray([0.4, 0.1], {"size": [100, 10_000]}, ["size"])}).get_ylabel()
+    'Expected flip rate'
+    """
+    if not curves or len(curves) > len(STROKES):
+        raise AuditInputError(f"curves: give one to {len(STROKES)}, by name, not {len(curves)}.")
+    ax = ax or plt.subplots(figsize=(style.WIDTH, 3.9))[1]
+    ax.axhline(settled, color=style.REFERENCE, lw=1, ls=":")
+    for (name, held), colour, stroke in zip(curves.items(), style.GROUPS, STROKES, strict=False):
+        checks.over(xr.Dataset({"curve": held}), ["size"], ["curve"])
+        ax.plot(held["size"], held, color=colour, ls=stroke, label=style.plain(name))
+        if audits is not None:
+            error = Z * (held * (1 - held) / audits) ** 0.5
+            ax.errorbar(held["size"], held, error, fmt="none", color=colour, lw=1.4)
+    for name, size in (marks or {}).items():
+        ax.axvline(size, color=style.INK, lw=1, ls=":")
+        place = ax.get_xaxis_transform()
+        ax.text(size, 1.01, style.plain(name), transform=place, ha="center", va="bottom", fontsize=11)
+    sizes = np.concatenate([held["size"].values for held in curves.values()])
+    over_sizes(ax, sizes)
+    ax.set_ylim(-0.01, None)
+    ax.set_ylabel(label)
+    ax.legend(loc="best", ncols=1)
+    return ax
+
+
+def needs(found: pd.DataFrame, *, edge: float = 1e8, label: str = "Patients needed") -> Axes:
+    """Planned sizes with the middle 95% of what other planning audits would have said; arrows go beyond the axis.
+
+    Parameters
+    ----------
+    found : DataFrame by name
+        ``estimate``, ``low``, ``high``: patients, infinite for never.
+    edge : where the axis ends
+    """
+    checks.columns(found, ["estimate", "low", "high"], "the chapter on audit sizes")
+    ax = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.42 * len(found)))[1]
+    for k, (low, mid, high) in enumerate(found[["low", "estimate", "high"]].to_numpy(dtype=float)):
+        end = min(high, edge)
+        ax.plot([low, end], [k, k], color=style.GROUPS[0], lw=2)
+        if high > edge:
+            ax.plot(edge, k, marker=">", color=style.GROUPS[0], ms=8, clip_on=False)
+        ax.plot(min(mid, edge), k, "o", color=style.INK, ms=6)
+    over_sizes(ax, [float(found["low"].min()), edge], label)
+    ax.set_xlim(right=edge)
+    ax.set_yticks(range(len(found)), [style.plain(name) for name in found.index])
+    ax.set_ylim(len(found) - 0.5, -0.5)
+    return ax
+
+
+def plan_words(needed: float, precise: float, *, ill: float) -> str:
+    """What ``plan`` shows, in words.
+
+    >>> plan_words(float("nan"), 4000, ill=0.01)
+    'The verdict never settles; 4,000 patients make the gap precise.'
+    """
+    said = "The verdict never settles"
+    if np.isfinite(needed):
+        few = ", too few" if needed * ill < FEW else ""
+        said = f"The flip rate stays at most 10% from {needed:,.0f} patients on"
+        said += f", of whom {needed * ill:,.0f} are of the smaller group and have the outcome{few}"
+    return f"{said}; {precise:,.0f} patients make the gap precise."
+
+
+def plan(vfr: xr.DataArray, needed: float, precise: float, *, field: float = 5_000, settled: float = 0.10) -> Figure:
+    """Frame of the planner: flip rate by audit size, where it settles, and the size for a precise metric.
+
+    Parameters
+    ----------
+    vfr : DataArray over ``size``
+    needed : size that settles the verdict, NaN for never
+    precise : size at which the metric is known within its half-width
+    field : size of the audits that there are, marked
+    """
+    needed, precise = float(needed), float(precise)
+    figure, ax = plt.subplots(figsize=(style.WIDTH, 3.4))
+    flips({"flip rate": vfr}, settled=settled, marks={short(field): field}, ax=ax)
+    if legend := ax.get_legend():
+        legend.remove()
+    ax.axvline(precise, color=style.GROUPS[2], lw=1.6, ls="--")
+    ax.text(precise, 0.47, " precise", color=style.GROUPS[2], va="top", fontsize=11)
+    if np.isfinite(needed):
+        ax.plot(needed, settled, "o", color=style.GROUPS[1], ms=8, clip_on=False)
+    ax.set_ylim(0, 0.52)
+    word = f"settles at {needed:,.0f}" if np.isfinite(needed) else "never settles"
+    ax.set_title(word, loc="right", color=style.GROUPS[1], pad=16)
+    return figure

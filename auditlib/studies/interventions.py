@@ -1,0 +1,216 @@
+"""Thresholds shifted, then verdicts stabilised, for every table of long stays; and what that costs.
+
+Thresholds are chosen on the selection part of each table and priced on both parts. Chapters read the result: one
+search takes seconds, all of them minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from joblib import Parallel, delayed
+
+from auditlib.counts import Counts
+from auditlib.counts.thresholds import Thresholds
+from auditlib.errors import AuditInputError
+from auditlib.jobs import check_jobs
+from auditlib.mitigate import Shift, price, shift_thresholds, stabilize_verdicts
+from auditlib.mitigate.result import thresholds_of
+from auditlib.studies.reproduction import study_table
+from auditlib.studies.stays import STAYS_TABLES, THRESHOLD, stays_table
+from auditlib.verdicts import passes, verdict_metrics
+
+SEED = 42
+ATTRIBUTES = ("race", "sex", "ethnicity", "age")
+SELECTION, AUDIT = "selection", "audit"
+#: Columns of the thresholds: as given, every DI at least .80, and moved from there so that fewer verdicts flip.
+POLICIES = ("start", "shifted", "stabilised")
+#: The study of the thresholds.
+FOUND = "interventions_thresholds"
+DIGITS = 6
+
+
+def intervention_thresholds(names: Sequence[str] = tuple(STAYS_TABLES), *, n_jobs: int = 1) -> pd.DataFrame:
+    """Thresholds of every joint group, found on the selection part of each table.
+
+    Parameters
+    ----------
+    names : names of tables of long stays
+    n_jobs : int
+        Processes; the result does not depend on it.
+
+    Returns
+    -------
+    DataFrame
+        A row a table and joint group of the four attributes that anybody is in: ``people`` (of the selection part),
+        the thresholds ``start``, ``shifted`` and ``stabilised``, and ``why`` a group was left at the start.
+
+    Raises
+    ------
+    AuditInputError
+        For unknown tables, or one whose DI's no thresholds bring to .80.
+
+    Examples
+    --------
+    >>> found = study_table("interventions_thresholds")
+    >>> sorted(found["why"].dropna().unique())
+    ['under 30 people']
+    """
+    check_jobs(n_jobs)
+    return pd.concat(Parallel(n_jobs=n_jobs)(delayed(_search)(name) for name in names), ignore_index=True)
+
+
+def intervention_prices(
+    names: Sequence[str] = tuple(STAYS_TABLES), found: pd.DataFrame | None = None, *, n_jobs: int = 1
+) -> pd.DataFrame:
+    """``price`` of each table, policy and partition, 500 replicates each; numbers to six decimals.
+
+    Parameters
+    ----------
+    names : names of tables of long stays
+    found : DataFrame of ``intervention_thresholds``, optional
+        The committed one by default.
+    n_jobs : int
+
+    Returns
+    -------
+    DataFrame
+        ``table``, ``policy``, ``partition``, and the columns of ``price``. Policies of one table and partition are
+        judged on the same replicates.
+
+    Examples
+    --------
+    >>> prices = study_table("interventions")
+    >>> prices["policy"].unique().tolist(), len(prices.query("table == 'stays-xgboost'"))
+    (['start', 'shifted', 'stabilised'], 192)
+    """
+    check_jobs(n_jobs)
+    held = study_table(FOUND) if found is None else found
+    jobs = (
+        delayed(_priced)(name, policy, part, held)
+        for name in names
+        for part in (SELECTION, AUDIT)
+        for policy in POLICIES
+    )
+    return pd.concat(Parallel(n_jobs=n_jobs)(jobs), ignore_index=True)
+
+
+def found_thresholds(name: str, policy: str, found: pd.DataFrame | None = None) -> xr.DataArray:
+    """The thresholds of one table and policy, as ``Counts.at`` takes them: .5 where nobody was in the selection part.
+
+    Raises
+    ------
+    AuditInputError
+        For a table that was not searched, or a policy that there is none of.
+
+    Examples
+    --------
+    >>> at = found_thresholds("stays-xgboost", "shifted")
+    >>> at.dims, float(at.sel(race="Asian", sex="Male", ethnicity="not Hispanic", age="70+"))
+    (('race', 'sex', 'ethnicity', 'age'), 0.5)
+    """
+    held = study_table(FOUND) if found is None else found
+    rows = held[held["table"] == name]
+    if not len(rows):
+        raise AuditInputError(f"no thresholds of {name!r}: choose one of {', '.join(held['table'].unique())}.")
+    if policy not in POLICIES:
+        raise AuditInputError(f"policy = {policy!r}: choose one of {', '.join(POLICIES)}.")
+    groups = stays_table(name).groups
+    coords = {dim: list(groups[dim]) for dim in ATTRIBUTES}
+    full = xr.DataArray(np.full([len(levels) for levels in coords.values()], THRESHOLD), coords, list(coords))
+    for row in rows.to_dict("records"):
+        full.loc[{dim: row[dim] for dim in ATTRIBUTES}] = row[policy]
+    return full.rename("threshold")
+
+
+def each_round(start: Shift, stable: Shift) -> list[xr.DataArray]:
+    """The thresholds a search began with, and those after each of its rounds.
+
+    Parameters
+    ----------
+    start : Shift
+        What ``stabilize_verdicts`` began from.
+    stable : Shift
+        What it returned.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> risk, sex = np.linspace(0.01, 0.99, 400), ["F", "M"] * 200
+    >>> frame = pd.DataFrame({"y": risk > 0.5, "risk": risk, "sex": sex})
+    >>> counts = al.count(frame, label="y", score="risk", by="sex", bins=20)
+    >>> first = al.shift_thresholds(counts, "sex")
+    >>> again = al.stabilize_verdicts(counts, first, "sex", seed=1, replicates=50)
+    >>> len(each_round(first, again)) == len(again.history)
+    True
+    """
+    held = [start.thresholds.copy()]
+    for row in stable.history.iloc[1:].to_dict("records"):
+        levels = dict(zip(held[-1].dims, row["moved"].split(", "), strict=True))
+        held.append(held[-1].copy())
+        held[-1].loc[levels] = row["to"]
+    return held
+
+
+def minority(again: Counts, thresholds: Shift | Thresholds) -> xr.DataArray:
+    """1 where a replicate's verdict is that of the minority: its mean over replicates is VFR.
+
+    So the mean VFR is a mean over replicates of each one's share of such verdicts, and has its Monte-Carlo standard
+    error, also that of a difference between policies judged on the same replicates.
+
+    Parameters
+    ----------
+    again : Counts
+        Replicates of one partition, over the four attributes: ``counts.resample(500, …)``.
+    thresholds : Shift, or as ``Counts.at`` takes it
+
+    Returns
+    -------
+    DataArray over ``metric``, ``attribute`` and ``replicate``; NaN where a metric is undefined.
+
+    Raises
+    ------
+    AuditInputError
+        For counts that are not resampled.
+
+    Examples
+    --------
+    >>> counts = stays_table("stays-logistic").sel(partition="audit")
+    >>> held = minority(counts.resample(100, strata="label", seed=1), 0.5)
+    >>> bool(held.mean("replicate").max() <= 0.5)
+    True
+    """
+    if not again.resampled:
+        raise AuditInputError("again must be replicates: counts.resample(500, strata='label', seed=…).")
+    tables = again.at(thresholds_of(thresholds)).reset_coords(drop=True)
+    found = []
+    for name in ATTRIBUTES:
+        alone = tables.sum([dim for dim in again.dims if dim != name])
+        found.append(passes(verdict_metrics(alone, name, scores=again.by(name))))
+    passed = xr.concat(found, pd.Index(ATTRIBUTES, name="attribute"))
+    return passed.where(passed.mean("replicate") <= 0.5, 1 - passed)
+
+
+def _search(name: str) -> pd.DataFrame:
+    counts = _part(name, SELECTION)
+    shifted = shift_thresholds(counts, ATTRIBUTES)
+    if not shifted.ok:
+        raise AuditInputError(f"{name}: {shifted.stopped}, so there is nothing to stabilise.")
+    stable = stabilize_verdicts(counts, shifted, ATTRIBUTES, seed=SEED)
+    cells = shifted.cells.rename(columns={"threshold": "shifted"}).assign(stabilised=stable.cells["threshold"])
+    cells.insert(0, "table", name)
+    return cells[["table", *ATTRIBUTES, "people", *POLICIES, "why"]]
+
+
+def _priced(name: str, policy: str, partition: str, found: pd.DataFrame) -> pd.DataFrame:
+    table = price(_part(name, partition), found_thresholds(name, policy, found), ATTRIBUTES, seed=SEED).round(DIGITS)
+    for column, value in (("partition", partition), ("policy", policy), ("table", name)):
+        table.insert(0, column, value)
+    return table
+
+
+def _part(name: str, partition: str) -> Counts:
+    return stays_table(name).sel(partition=partition)

@@ -1,0 +1,130 @@
+"""Figures of the chapter on audit sizes show the numbers they are given."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.stats import chi2
+
+from auditlib.plots import sizes, style
+from tests.unit.test_intervals import bad
+
+AT = {"size": [1_000, 10_000]}
+
+
+def over(*values):
+    return xr.DataArray(list(values), AT, ["size"])
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_limits_of_a_cv_hold_95_of_100_normal_sds():
+    low, high = sizes.cv_limits(over(0.05, 0.1), 30)
+    assert low.values == pytest.approx(np.array([0.05, 0.1]) * (29 / chi2.ppf(0.975, 29)) ** 0.5)
+    draws = np.random.default_rng(1).normal(1, 0.05, (4_000, 30))
+    low, high = sizes.cv_limits(xr.DataArray(draws.std(axis=1, ddof=1)), 30)
+    assert float(((low < 0.05) & (high > 0.05)).mean()) == pytest.approx(0.95, abs=0.015)
+
+
+def test_a_cv_is_drawn_beside_its_correction_with_intervals():
+    ax = sizes.cv(xr.Dataset({"cv": over(0.2, 0.04), "cv_corrected": over(0.21, 0.1)}), over(0.2, 0.07))
+    computed, corrected = ax.containers
+    assert computed[0].get_ydata().tolist() == [0.2, 0.04]
+    assert corrected[0].get_ydata().tolist() == [0.21, 0.1]
+    assert computed[0].get_xdata()[0] < 1_000 < corrected[0].get_xdata()[0]  # side by side
+    ends = computed[2][0].get_segments()[0][:, 1]
+    assert ends == pytest.approx([float(one[0]) for one in sizes.cv_limits(over(0.2, 0.04), 30)])
+    words = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert words == {"as computed", "corrected", "endless patients"}
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    with bad("cv_corrected"):
+        sizes.cv(xr.Dataset({"cv": over(0.2, 0.04)}), over(0.2, 0.07))
+
+
+def test_reports_have_a_panel_a_cell_and_the_true_need_is_filled():
+    shares = pd.DataFrame({1_000: [0.6, 0.0], 2_000: [0.4, 0.1], "never": [0.0, 0.9]}, ["DI, sex", "a $ b $"])
+    figure = sizes.reported(shares, {"DI, sex": 1_000, "a $ b $": 2_000}, 100)
+    first, second = figure.axes
+    assert [bar.get_height() for bar in first.patches] == [0.6, 0.4, 0.0]
+    filled = [bar.get_facecolor()[:3] != (1, 1, 1) for bar in first.patches]
+    assert filled == [True, False, False]
+    assert [bar.get_facecolor()[:3] != (1, 1, 1) for bar in second.patches] == [False, True, False]
+    assert [text.get_text() for text in first.get_xticklabels()] == ["1k", "2k", "never"]
+    assert second.get_title("left") == r"a \$ b \$"
+    (bars,) = [held for held in first.containers if hasattr(held, "has_yerr")]
+    ends = bars[2][0].get_segments()[0][:, 1]
+    assert ends == pytest.approx(0.6 + np.array([-1, 1]) * 1.959964 * (0.24 / 100) ** 0.5)
+    with bad("but the rows are"):
+        sizes.reported(shares, {"DI, sex": 1_000}, 100)
+
+
+def test_drift_shows_mean_middle_truth_and_limit():
+    one = xr.Dataset({"mean": over(0.4, 0.6), "low": over(0.1, 0.5), "high": over(0.8, 0.7)})
+    found = xr.concat([one, one / 2], pd.Index(["DI", "EOpp"], name="metric"))
+    figure = sizes.drift(found, {"DI": 0.61, "EOpp": 0.05})
+    first, second = figure.axes
+    assert first.lines[0].get_ydata().tolist() == [0.4, 0.6]
+    assert [line.get_ydata()[0] for line in first.lines[1:]] == [0.61, 0.8]  # truth, limit of DI
+    assert [line.get_ydata()[0] for line in second.lines[1:]] == [0.05, 0.1]
+    corners = first.collections[0].get_paths()[0].vertices
+    assert corners[:, 1].max() == 0.8
+    assert corners[:, 1].min() == 0.1
+    assert len(figure.legends[0].get_texts()) == 4
+    with bad("but the metrics are"):
+        sizes.drift(found, {"DI": 0.61})
+
+
+def test_flip_rates_are_told_apart_by_stroke_and_colour():
+    ax = sizes.flips({"DI": over(0.4, 0.1), "PP": over(0.1, 0.3)}, marks={"5k": 5_000}, audits=100)
+    limit, first, second, mark = ax.lines
+    assert (limit.get_ydata()[0], mark.get_xdata()[0]) == (0.1, 5_000)
+    assert first.get_ydata().tolist() == [0.4, 0.1]
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_color() != second.get_color()
+    ends = ax.collections[0].get_segments()[0][:, 1]
+    assert ends == pytest.approx(0.4 + np.array([-1, 1]) * 1.959964 * (0.24 / 100) ** 0.5)
+    assert [text.get_text() for text in ax.texts] == ["5k"]
+    with bad("one to 6"):
+        sizes.flips({str(k): over(0.1, 0.1) for k in range(7)})
+    with bad("'size'"):
+        sizes.flips({"DI": xr.DataArray([0.1], dims="n")})
+
+
+def test_needs_end_in_an_arrow_where_they_leave_the_axis():
+    found = pd.DataFrame({"estimate": [500.0, 1e5], "low": [300.0, 9e3], "high": [900.0, np.inf]}, ["EOpp", "SPD"])
+    ax = sizes.needs(found)
+    lines = [line for line in ax.lines if line.get_marker() == "None"]
+    assert [
+        line.get_xdata().tolist() if hasattr(line.get_xdata(), "tolist") else list(line.get_xdata()) for line in lines
+    ] == [
+        [300.0, 900.0],
+        [9e3, 1e8],
+    ]
+    (arrow,) = [line for line in ax.lines if line.get_marker() == ">"]
+    assert list(arrow.get_ydata()) == [1]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["EOpp", "SPD"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
+
+
+def test_a_plan_marks_where_it_settles_or_says_never():
+    figure = sizes.plan(over(0.4, 0.05), 4_321, 2_000)
+    ax = figure.axes[0]
+    (mark,) = [line for line in ax.lines if line.get_marker() == "o"]
+    assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([4_321], [0.1])
+    assert ax.get_title("right") == "settles at 4,321"
+    (dashed,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed.get_xdata()[0] == 2_000
+    assert dashed.get_color() == style.GROUPS[2]
+    never = sizes.plan(over(0.5, 0.5), float("nan"), 2_000).axes[0]
+    assert never.get_title("right") == "never settles"
+    assert not [line for line in never.lines if line.get_marker() == "o"]
+
+
+def test_a_plan_in_words_says_when_the_smaller_group_is_too_small():
+    assert "50 are of the smaller group and have the outcome;" in sizes.plan_words(5_000, 100, ill=0.01)
+    assert "outcome, too few" in sizes.plan_words(2_000, 100, ill=0.01)
