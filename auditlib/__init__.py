@@ -75,6 +75,7 @@ from auditlib.sites import (
     raw_agreement,
     site_agreement,
     site_passes,
+    site_sizes,
     tier,
 )
 from auditlib.standardization import npv_at, ppv_at, split_by_score, split_gap, standardize
@@ -86,6 +87,7 @@ from auditlib.verdicts import (
     flip_rate,
     largest_bin_error,
     passes,
+    planned_table,
     settling_size,
     verdict,
     verdict_metrics,
@@ -134,6 +136,7 @@ __all__ = [
     "optimism_interval",
     "parse_confusion",
     "passes",
+    "planned_table",
     "pooled_lambda",
     "ppv",
     "ppv_at",
@@ -157,6 +160,7 @@ __all__ = [
     "sign_runs",
     "site_agreement",
     "site_passes",
+    "site_sizes",
     "small",
     "small_groups",
     "specificity",

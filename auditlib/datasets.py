@@ -163,9 +163,10 @@ def load(name: str, *, download: bool = True, path: str | Path | None = None, ex
     Raises
     ------
     AuditInputError
-        When ``$AUDITLIB_DATA`` names no folder, when no copy can be had, or when it fails a check: columns, codes,
-        number of rows, of patients with the outcome and of hospitals, and the SHA-256 where there is one to compare
-        with. A download that fails leaves nothing behind.
+        When ``download`` or ``extract`` is neither True nor False, when ``$AUDITLIB_DATA`` names no folder, when no
+        copy can be had, or when it fails a check: columns, codes, whole numbers of 2⁵³ or more, number of rows, of
+        patients with the outcome and of hospitals, and the SHA-256 where there is one to compare with. A download that
+        fails leaves nothing behind.
 
     Examples
     --------
@@ -174,6 +175,9 @@ def load(name: str, *, download: bool = True, path: str | Path | None = None, ex
     ...     assert frame["Diabetes_binary"].sum() == 35_346
     """
     spec = source(name)
+    for option, value in (("download", download), ("extract", extract)):
+        if not isinstance(value, bool):
+            raise AuditInputError(f"{option} must be True or False, not {value!r}.")
     found = _local(spec) if path is None else _given(name, path)
     if found is not None:
         with _refused(name, found.name, REMOVE if path is None else "" if extract else PART):

@@ -15,6 +15,7 @@ import pandas as pd
 from auditlib.errors import AuditInputError
 
 Spec = Mapping[str, Any]
+LARGEST = 2**53  # from here on neighbouring whole numbers are one float
 
 
 def content(path: Path, spec: Spec) -> bytes:
@@ -87,6 +88,8 @@ def _numbers(column: str, given: pd.Series, kind: str) -> pd.Series:
         broken |= value % 1 != 0
     if broken.any():
         raise AuditInputError(f"column {column} holds {int(broken.sum())} values that are not {kind}")
+    if kind == "whole numbers" and (large := int((value.abs() >= LARGEST).sum())):
+        raise AuditInputError(f"column {column} holds {large:,} whole numbers of 2**53 or more, which would be rounded")
     return value if kind == "numbers" else value.astype("int64")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,23 @@ def given(name: str, value: Any, table: Any) -> Any:
         return float(in_range(name, np.float64(value)))
     except OverflowError:
         raise AuditInputError(f"{name} must be {_RANGES[name][0]}, not a number too large for a float.") from None
+
+
+def listed(name: str, value: Any, of: str = "names") -> list[Any]:
+    """The values of a list, tuple or another collection; text is one value, and a bare number or None an error.
+
+    >>> listed("over", "attribute"), listed("edges", (0.1, 0.2), "numbers")
+    (['attribute'], [0.1, 0.2])
+    """
+    if isinstance(value, str):
+        return [value]
+    try:
+        found = list(value)
+    except TypeError:
+        raise AuditInputError(f"{name} must be a list of {of}, not {value!r:.80}.") from None
+    if nested := [each for each in found if not isinstance(each, Hashable)]:
+        raise AuditInputError(f"{name} must be a list of {of}, but holds {nested[0]!r:.80}.")
+    return found
 
 
 def together(table: Any, **values: Any) -> list[Any]:

@@ -29,6 +29,20 @@ def cell_of(table: Any, cell: str) -> Any:
         ) from None
 
 
+def check_counts(table: xr.Dataset) -> None:
+    """An error unless tp, fp, fn and tn are there and hold numbers of people, of at least 0 (or NaN)."""
+    for cell in ("tp", "fp", "fn", "tn"):
+        held = cell_of(table, cell)
+        if held.dtype.kind not in "iufb":
+            raise AuditInputError(f"{cell} must be counts, but holds values of type {held.dtype}.")
+        if held.dtype.kind in "if" and held.size and bool((held.values < 0).any() | np.isinf(held.values).any()):
+            wrong = held.values[(held.values < 0) | np.isinf(held.values)]
+            raise AuditInputError(
+                f"{cell} must be counts, finite and at least 0, but {wrong.size:,} of its values are not, such as "
+                f"{wrong[0].item()!r}."
+            )
+
+
 def wide(array: Any) -> Any:
     """Whole numbers of few bits as int64, so that their sums do not overflow."""
     dtype = getattr(array, "dtype", None)

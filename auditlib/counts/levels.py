@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -30,6 +30,22 @@ def check_name(name: str) -> None:
     """An error if ``name`` cannot name a group."""
     if name in RESERVED or name.startswith("bin."):
         raise AuditInputError(f"{name!r} cannot name a group, because tables and results use it; rename the column.")
+
+
+def check_names(dims: Iterable[Any], taken: Iterable[str], what: str) -> None:
+    """An error if a dim of the input has a name that the results of ``what`` use themselves.
+
+    Such names are not ``RESERVED``: a table may be counted by them, and all that does not use them works.
+
+    >>> check_names(["sex", "race"], ["metric", "size"], "settling_size")
+    """
+    held = set(taken)
+    if clash := [str(dim) for dim in dims if str(dim) in held]:
+        names = " and ".join(map(repr, clash))
+        raise AuditInputError(
+            f"{what}: its results use the name {names} themselves, so no group can be called so; rename the column "
+            "before counting, or the dim of a table with .rename(…)."
+        )
 
 
 def check_levels(what: str, each: str, dim: str, given: Sequence[str], levels: Sequence[str]) -> None:

@@ -24,11 +24,12 @@ def check_whole(value: object, name: str, most: int | None = None) -> None:
 
 def positions(dim: str, names: Sequence[str], levels: Sequence[str]) -> list[int]:
     """Where ``names`` stand among ``levels``; an error naming those that do not."""
-    unknown = [name for name in names if name not in levels]
+    known = {level: at for at, level in enumerate(levels)}
+    unknown = [name for name in names if name not in known]
     if unknown or not names or len(set(names)) < len(names):
         said = f"unknown: {', '.join(map(repr, unknown))}" if unknown else "name at least one level, each once"
         raise AuditInputError(f"{dim!r}: {said}. The levels are {', '.join(map(repr, levels))}.")
-    return [list(levels).index(name) for name in names]
+    return [known[name] for name in names]
 
 
 def regrouping(

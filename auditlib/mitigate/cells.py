@@ -11,6 +11,7 @@ import xarray as xr
 
 from auditlib.counts import Counts
 from auditlib.counts.confusions import group_key, group_shape
+from auditlib.counts.levels import check_names
 from auditlib.counts.thresholds import Thresholds, as_thresholds
 from auditlib.errors import AuditInputError
 
@@ -168,6 +169,7 @@ def make_cells(counts: Counts, attributes: str | Sequence[str], by: str | Sequen
     units, unit = np.unique(joint, return_inverse=True)
     member = np.hstack([np.eye(shape[column], dtype=np.int64)[codes[:, column]] for column in map(dims.index, names)])
     ordered = tuple(dims[column] for column in inside)
+    check_names(ordered, ("people", "start", "threshold", "why"), "the table of thresholds")
     return Cells(held, ordered, names, place, unit.reshape(-1), units, cumulated(held, place), member)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from auditlib.counts import Counts
+from auditlib.counts.levels import check_names
 from auditlib.counts.merge import check_whole
 from auditlib.counts.thresholds import Thresholds, as_thresholds
 from auditlib.errors import AuditInputError
@@ -70,7 +71,8 @@ def price(
     Raises
     ------
     AuditInputError
-        For counts of several partitions or models, or resampled; unknown attributes or thresholds; no replicate.
+        For counts of several partitions or models, or resampled; unknown attributes or thresholds, or an attribute
+        without a name; no replicate.
 
     Examples
     --------
@@ -84,6 +86,7 @@ def price(
     (0.695, 'pass')
     """
     names = check_attributes(counts, attributes)
+    check_names(names, [""], "price")
     check_whole(replicates, "replicates")
     values = thresholds_of(thresholds)
     if isinstance(values, Mapping):  # one dim only, and a DataArray can be joined with other attributes
@@ -118,12 +121,21 @@ def headline(priced: pd.DataFrame) -> pd.Series:
     Series of accuracy, F1, AUROC, ``DI <attribute>``, ``passes``, ``mean VFR``, ``max VFR``, ``flips`` (cells with VFR
     above 0), ``stable`` (VFR at most 0.10) and ``cells`` (those with a defined VFR, which the others are of).
 
+    Raises
+    ------
+    AuditInputError
+        For anything but a DataFrame with the columns of ``price``.
+
     Examples
     --------
     >>> rows = [["accuracy", "", 0.8, "", np.nan], ["DI", "sex", 0.9, "pass", 0.2], ["SPD", "sex", 0.1, "fail", 0.0]]
     >>> headline(pd.DataFrame(rows, columns=["measure", "attribute", "estimate", "verdict", "vfr"]))["mean VFR"].item()
     0.1
     """
+    if not isinstance(priced, pd.DataFrame):
+        raise AuditInputError(f"headline takes the DataFrame of price(…), not {type(priced).__name__}.")
+    if absent := [name for name in ("measure", "attribute", "estimate", "verdict", "vfr") if name not in priced]:
+        raise AuditInputError(f"headline takes the DataFrame of price(…); this one has no column {absent[0]!r}.")
     overall = priced[priced["attribute"] == ""].set_index("measure")["estimate"]
     cells = priced[priced["attribute"] != ""]
     ratios = cells[cells["measure"] == "DI"]

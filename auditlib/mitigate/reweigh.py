@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from auditlib.counts import Counts
-from auditlib.counts.levels import group_levels
+from auditlib.counts.levels import check_names, group_levels
 from auditlib.errors import AuditInputError
+from auditlib.values import listed
 
 NAMED = 10  # empty cells named in a message
+CELLS = 10_000  # up to so many are looked at one by one
+RESULTS = ("n", "weight")  # columns of the table
 
 
 def reweigh(frame: pd.DataFrame, label: str, groups: str | Sequence[str]) -> pd.Series:
@@ -74,7 +77,8 @@ def reweighing_table(
     Raises
     ------
     AuditInputError
-        As ``reweigh``; for resampled counts, and for a ``label`` beside Counts.
+        As ``reweigh``; for resampled counts, for another ``label`` than that of Counts, and for a column named ``n`` or
+        ``weight``.
 
     Examples
     --------
@@ -90,7 +94,9 @@ def reweighing_table(
         return _of_counts(source, label, groups)
     if label is None or groups is None:
         raise AuditInputError("name the label column and the group columns: reweighing_table(frame, label, groups).")
-    cells, n, weights, _, _ = _weighed(source, label, groups)
+    columns = _columns(source, label, groups)
+    check_names([*columns, label], RESULTS, "reweighing_table")
+    cells, n, weights, _, _ = _weighed(source, label, columns)
     return cells.assign(n=n.reshape(-1), weight=weights.reshape(-1))
 
 
@@ -123,11 +129,17 @@ def _weighed(frame: pd.DataFrame, label: str, groups: str | Sequence[str]) -> We
     """Cells, people and weights by group and label, and each row's group and label."""
     columns = _columns(frame, label, groups)
     codes = {name: _codes(frame, name) for name in [*columns, label]}
-    sizes = [int(codes[name].max()) + 1 for name in columns]
-    joint = np.ravel_multi_index(tuple(codes[name] for name in columns), tuple(sizes))
-    present, first, group = np.unique(joint, return_index=True, return_inverse=True)
+    group = codes[columns[0]]
+    for name in columns[1:]:  # one column at a time: the product of all levels may pass any whole number
+        group = np.unique(group * (int(codes[name].max()) + 1) + codes[name], return_inverse=True)[1].reshape(-1)
+    present, first, group = np.unique(group, return_index=True, return_inverse=True)
     outcome = codes[label]
     at = np.unique(outcome, return_index=True)[1]  # where each label is met first
+    if len(present) * len(at) > max(len(frame), CELLS):
+        raise AuditInputError(
+            f"reweighing needs every group to hold every label, but {len(present):,} groups × {len(at):,} labels are "
+            f"more cells than there are rows ({len(frame):,}). Merge groups or labels, or reweigh over fewer columns."
+        )
     n = np.bincount(group * len(at) + outcome, minlength=len(present) * len(at)).reshape(len(present), len(at))
     held = frame[columns].iloc[first].reset_index(drop=True)
     labels = frame[label].iloc[at].reset_index(drop=True)
@@ -141,7 +153,9 @@ def _weighed(frame: pd.DataFrame, label: str, groups: str | Sequence[str]) -> We
 def _columns(frame: pd.DataFrame, label: str, groups: str | Sequence[str]) -> list[str]:
     if not isinstance(frame, pd.DataFrame):
         raise AuditInputError(f"reweighing takes a pandas DataFrame, not {type(frame).__name__}; use .to_pandas().")
-    columns = [groups] if isinstance(groups, str) else list(groups)
+    columns = listed("groups", groups, "columns")
+    if not isinstance(label, Hashable):
+        raise AuditInputError(f"label must be the name of a column, not {label!r}.")
     if not columns or len({label, *columns}) <= len(columns):
         raise AuditInputError(f"groups must name at least one column, each once and none the label, not {columns!r}.")
     for name in [label, *columns]:
@@ -164,9 +178,10 @@ def _of_counts(counts: Counts, label: str | None, groups: str | Sequence[str] | 
         raise AuditInputError(f"these counts are of {counts.label!r}, not of {label!r}; leave label out.")
     if counts.resampled:
         raise AuditInputError("these counts are replicates; reweigh the original counts.")
-    dims = list(counts.dims) if groups is None else [groups] if isinstance(groups, str) else list(groups)
-    if not dims:
-        raise AuditInputError("groups must name at least one group dimension.")
+    dims = list(counts.dims) if groups is None else listed("groups", groups)
+    if not dims or len(set(dims)) < len(dims):
+        raise AuditInputError("groups must name at least one group dimension, each once.")
+    check_names([*dims, counts.label], RESULTS, "reweighing_table")
     held = counts.by(*dims).cut([0.0]).to_frame()
     held = held.assign(n=held["n"] * held.get("units", 1))
     n = held.pivot_table(index=dims, columns="label", values="n", aggfunc="sum", fill_value=0, sort=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import monotonic
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,17 @@ from auditlib.counts import Counts
 from auditlib.counts.merge import positions
 from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
+from auditlib.mitigate import program as solver
 from auditlib.mitigate.cells import NEGATIVE, POSITIVE, Cells, make_cells
-from auditlib.mitigate.program import GAP, Program, solve
+from auditlib.mitigate.program import GAP, Answer, Program, solve
 from auditlib.mitigate.result import Shift, ratio_array, thresholds_of, unit_table
+from auditlib.values import listed
 from auditlib.verdicts.flips import NOISE
 
 OBJECTIVES = ("accuracy", "balanced_accuracy", "changes")
 MIN_N = 30
 HALVINGS, RETRIES, TIGHTER = 12, 5, 1e-6
+TOTAL = 180.0  # seconds of all solves of a search
 
 
 def shift_thresholds(
@@ -71,7 +75,11 @@ def shift_thresholds(
         Thresholds to choose among (each an edge), instead of all edges.
     gap : float
         Relative distance from the optimum at which the search may stop. It also stops after 20,000 nodes, and says so
-        (``stopped``); how far from the optimum it may then be is ``bound`` less what was reached.
+        (``stopped``); how far from the optimum it may then be is ``bound`` less what was reached. A solve that takes
+        60 seconds is ended before that, and so are all together after 180: only then does the answer depend on the
+        machine, and ``stopped`` says so. It may happen near a ``target`` of 1, where rates must be equal to a person;
+        when nothing better was found in time, everybody is flagged (DI 1), or the start kept if it reaches the target.
+        Flagging nobody is no answer: its DI is 0/0.
 
     Returns
     -------
@@ -128,22 +136,58 @@ def _row(cells: Cells, step: str, at: np.ndarray) -> dict[str, object]:
 
 def _best(program: Program, target: float) -> tuple[np.ndarray, float, bool, str]:
     """Edges, bound, whether the target is reached, and why the search ended."""
-    cells = program.cells
-    for attempt in range(RETRIES):  # the solver keeps constraints to about 1e-6 only; then a little more is asked
-        solved = solve(program, min(target + attempt * TIGHTER, 1.0))
-        if solved is None:
+    cells, search = program.cells, _Search(program)
+    asked = sorted({min(target + attempt * TIGHTER, 1.0) for attempt in range(RETRIES)})
+    for more in asked:  # the solver keeps constraints to about 1e-6 only; then a little more is asked
+        solved = search.solve(more)
+        if solved.edges is None:
             break
         if reaches(cells.ratios(solved.edges), target):
-            end = f"within {program.gap:g} of the optimum" if solved.complete else "stopped short of the optimum"
-            return solved.edges, solved.bound, True, end
-    low, high, found = 0.0, target, solve(program, 0.0)
-    if found is None:
-        return program.start, np.nan, False, "nobody can be flagged; the start is returned"
+            if solved.complete:
+                return solved.edges, solved.bound, True, f"within {program.gap:g} of the optimum"
+            edges = max((solved.edges, *_known(program, target)), key=program.objective)
+            return edges, solved.bound, True, f"stopped short of the optimum{search.said}"
+    if known := _known(program, target):
+        edges = max(known, key=program.objective)
+        kept = "everybody is flagged" if not edges.any() else "the start is kept"
+        return edges, np.nan, True, f"{kept}, as the search found nothing that reaches the target{search.said}"
+    proven = solved.complete
+    low, high, best = 0.0, target, search.solve(0.0).edges
+    if best is None:
+        return program.start, np.nan, False, f"nobody can be flagged; the start is returned{search.said}"
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        trial = solve(program, middle)
-        low, high, found = (middle, high, trial) if trial is not None else (low, middle, found)
-    return found.edges, np.nan, False, f"no thresholds reach DI {target:g}; the nearest are returned"
+        trial = search.solve(middle).edges
+        low, high, best = (middle, high, trial) if trial is not None else (low, middle, best)
+    none = "no thresholds reach" if proven else "the search found no thresholds that reach"
+    return best, np.nan, False, f"{none} DI {target:g}; the nearest are returned{search.said}"
+
+
+class _Search:
+    """Solves one after the other, all within ``TOTAL`` seconds."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.left, self.said = program, TOTAL, ""
+
+    def solve(self, target: float) -> Answer:
+        """One of them; nothing once the time is up."""
+        seconds = min(solver.SECONDS, self.left)
+        began, found = monotonic(), Answer(None, np.nan, False, True)
+        if seconds > 0:
+            found = solve(self.program, target, seconds)
+        self.left -= monotonic() - began
+        if found.late:
+            limits = f"{solver.SECONDS:g} s a solve, {TOTAL:g} s in all"
+            self.said = f" (time ran out: {limits}; another machine may get further)"
+        return found
+
+
+def _known(program: Program, target: float) -> list[np.ndarray]:
+    """Edges that need no search: flagging everybody, whose DI is 1, and the start, where allowed and good enough."""
+    units = np.arange(len(program.start))
+    tried = (np.zeros_like(program.start), program.start)
+    allowed = [at for at in tried if program.allowed[units, at].all()]
+    return [at for at in allowed if reaches(program.cells.ratios(at), target)]
 
 
 def reaches(ratios: np.ndarray, target: float) -> bool:
@@ -175,7 +219,7 @@ def frozen(cells: Cells, min_n: int, protect: Mapping[str, str | Sequence[str]] 
     for dim, levels in (protect or {}).items():
         if dim not in codes:
             raise AuditInputError(f"protect: {dim!r} has no thresholds of its own; those that do: {', '.join(codes)}.")
-        names = [str(levels)] if isinstance(levels, str) else [str(level) for level in levels]
+        names = [str(level) for level in listed(f"protect: {dim!r}", levels, "levels")]
         kept = positions(dim, names, cells.counts.groups[dim])
         why[np.isin(codes[dim], kept)] = "protected"
     return why
@@ -184,11 +228,12 @@ def frozen(cells: Cells, min_n: int, protect: Mapping[str, str | Sequence[str]] 
 def _allowed(cells: Cells, start: np.ndarray, why: np.ndarray, edges: Sequence[float] | None) -> np.ndarray:
     """Which edges each unit may have: (units, edges)."""
     size = len(cells.counts.edges)
-    columns = range(size) if edges is None else [cells.counts.edges.index(value) for value in edges]
-    if not len(columns):
+    given = None if edges is None else listed("edges", edges, "numbers")
+    columns = list(range(size)) if given is None else [cells.counts.edges.index(value) for value in given]
+    if not columns:
         raise AuditInputError("edges names no threshold to choose among; leave it out for all of the table.")
     allowed = np.zeros((len(start), size), dtype=bool)
-    allowed[np.ix_(why == "", list(columns))] = True
+    allowed[np.ix_(why == "", columns)] = True
     allowed[why != "", start[why != ""]] = True
     return allowed
 

@@ -16,6 +16,7 @@ from auditlib.mitigate.cells import Cells, make_cells, ratios_of
 from auditlib.mitigate.replicates import Replicates, draw_replicates
 from auditlib.mitigate.result import Shift, ratio_array, thresholds_of, unit_table
 from auditlib.mitigate.shift import MIN_N, check_share, frozen, reaches
+from auditlib.values import listed
 from auditlib.verdicts import Limit, limits_of
 
 STEPS = (1, 2, 5)
@@ -108,9 +109,10 @@ def stabilize_verdicts(
     for name, value in (("replicates", replicates), ("max_rounds", max_rounds)):
         check_whole(value, name)
     check_share(target, "target")
+    steps = listed("steps", steps, "whole numbers")
     for step in steps:
         check_whole(step, "steps")
-    if not len(steps):
+    if not steps:
         raise AuditInputError("steps must name at least one step, in edges.")
     at = cells.index(thresholds)
     _check_start(cells, at, target)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import ndtr
@@ -14,12 +17,13 @@ from auditlib.errors import AuditInputError
 from auditlib.plots import style
 from auditlib.plots.flips import FAIL, PASS, STABLE
 from auditlib.verdicts import LIMITS
+from auditlib.verdicts.flips import NOISE
 
 LIMIT, HIGHER = LIMITS["EOpp"].value, 0.70
 BARS = {
     "wrong": "a fresh audit is wrong",
     "disagree": "two fresh audits disagree",
-    "vfr": "mean VFR of an audit",
+    "vfr": "mean VFR of such audits",
     "stable": "audits with VFR ≤ .10",
 }
 COLOURS = dict(zip(BARS, ("vermilion", "green", "blue", "slate"), strict=True))
@@ -29,7 +33,7 @@ def chances(distance: float, size: int) -> dict[str, float]:
     """What is in store for audits of EOpp in two equal groups, a quarter of the people in each with the outcome.
 
     One group has a sensitivity of .70, the other one that is lower by the limit and ``distance``. The difference of the
-    sensitivities observed is taken as normal, resampling as normal around it.
+    sensitivities observed is taken as normal, resampling as normal around it. Each rests on an eighth of the people.
 
     Parameters
     ----------
@@ -41,7 +45,7 @@ def chances(distance: float, size: int) -> dict[str, float]:
     Returns
     -------
     dict of ``se``, and the chances ``wrong`` (of a fresh audit's verdict), ``disagree`` (of two fresh audits),
-    ``vfr`` (the mean flip rate) and ``stable`` (a flip rate of at most .10).
+    ``vfr`` (the mean of the flip rates that audits of this size report) and ``stable`` (a flip rate of at most .10).
 
     Raises
     ------
@@ -51,7 +55,7 @@ def chances(distance: float, size: int) -> dict[str, float]:
     Examples
     --------
     >>> {name: round(value, 2) for name, value in chances(0, 10_000).items()}
-    {'se': 0.01, 'wrong': 0.5, 'disagree': 0.5, 'vfr': 0.25, 'stable': 0.2}
+    {'se': 0.02, 'wrong': 0.5, 'disagree': 0.5, 'vfr': 0.25, 'stable': 0.2}
     """
     true, se = _setting(distance, size)
     passing = float(_inside(true, se))
@@ -72,13 +76,57 @@ def _setting(distance: float, size: int) -> tuple[float, float]:
         raise AuditInputError(f"distance must lie between −10 and 50 points, not {distance!r}.")
     true = LIMIT + distance / 100
     lower = HIGHER - true
-    return true, float(np.sqrt((HIGHER * (1 - HIGHER) + lower * (1 - lower)) / (size / 4)))
+    return true, float(np.sqrt((HIGHER * (1 - HIGHER) + lower * (1 - lower)) / (size / 8)))  # a quarter of half of them
 
 
 def _inside(d: NDArray[np.float64] | float, se: float) -> NDArray[np.float64]:
     """Chance that a difference around ``d`` is observed within the limit, on either side of zero."""
     within: NDArray[np.float64] = ndtr((LIMIT - d) / se) - ndtr((-LIMIT - d) / se)
     return within
+
+
+def fresh(rates: Sequence[float], n: int, *, audits: int = 2_000, replicates: int = 500, seed: int = 1) -> pd.DataFrame:
+    """Simulated audits of EOpp in independent groups with known rates, each resampled within groups and outcomes.
+
+    Parameters
+    ----------
+    rates : sequence of float
+        True sensitivity of each group, two at least.
+    n : int
+        People with the outcome in each group.
+    audits, replicates : int
+        How many audits, and resamples of each.
+    seed : int
+
+    Returns
+    -------
+    DataFrame, a row an audit: ``estimate``, the mean of its ``replicates``, whether its verdict is ``wrong`` (not that
+    of the true rates), and its ``vfr``.
+
+    Raises
+    ------
+    AuditInputError
+        For fewer than two rates, rates that are no shares, or numbers below 1.
+
+    Examples
+    --------
+    >>> found = fresh([0.7, 0.7, 0.7, 0.7, 0.601], 353, audits=200, replicates=100)
+    >>> bool(found["estimate"].mean() < found["replicates"].mean()), bool(found["wrong"].mean() > found["vfr"].mean())
+    (True, True)
+    """
+    true = np.asarray(rates, dtype=np.float64)
+    if true.ndim != 1 or true.size < 2 or not ((true >= 0) & (true <= 1)).all():
+        raise AuditInputError(f"rates must be two shares or more, not {rates!r}.")
+    for number, name in ((n, "n"), (audits, "audits"), (replicates, "replicates")):
+        check_whole(number, name)
+    rng = np.random.default_rng(seed)
+    found = rng.binomial(n, true, (audits, true.size))
+    again = np.ptp(rng.binomial(n, found[..., None] / n, (audits, true.size, replicates)), axis=1) / n
+    estimate = np.ptp(found, axis=1) / n
+    p_pass = (again <= LIMIT + NOISE).mean(axis=1)
+    wrong = (estimate <= LIMIT + NOISE) != (np.ptp(true) <= LIMIT + NOISE)
+    vfr = np.minimum(p_pass, 1 - p_pass)
+    return pd.DataFrame({"estimate": estimate, "replicates": again.mean(axis=1), "wrong": wrong, "vfr": vfr})
 
 
 def audits(distance: float, size: int) -> Figure:
@@ -126,6 +174,6 @@ def words(distance: float, size: int) -> str:
     found = chances(distance, size)
     return (
         f"True EOpp {100 * LIMIT + distance:g} points, limit {100 * LIMIT:g}, {size:,} people: a fresh audit is wrong "
-        f"with a chance of {found['wrong']:.3f}, two disagree with {found['disagree']:.3f}; the mean VFR is "
-        f"{found['vfr']:.3f}, and {found['stable']:.0%} of audits have a VFR of at most .10."
+        f"with a chance of {found['wrong']:.3f}, two disagree with {found['disagree']:.3f}; such "
+        f"audits report a VFR of {found['vfr']:.3f} on average, and {found['stable']:.0%} of them at most .10."
     )

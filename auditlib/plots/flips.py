@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -154,36 +154,6 @@ def _panel(ax: Axes, found: xr.Dataset) -> None:
     ax.grid(False)
 
 
-def repackaged(depth: np.ndarray | Sequence[float], vfr: np.ndarray | Sequence[float]) -> Axes:
-    """Flip rate against how deep the limit lies in the 95% percentile interval of the same replicates.
-
-    Parameters
-    ----------
-    depth : array
-        Distance of the limit from the nearer end of the interval, in standard deviations; negative outside.
-    vfr : array
-
-    Raises
-    ------
-    AuditInputError
-        For arrays of two lengths.
-
-    Examples
-    --------
-    >>> repackaged([-1.0, 0.5], [0.0, 0.1]).get_ylabel()
-    'VFR'
-    """
-    if np.shape(depth) != np.shape(vfr):
-        raise AuditInputError("depth and vfr must have one value a cell each.")
-    ax = plt.subplots(figsize=(style.WIDTH, 3.6))[1]
-    ax.axvline(0, color=style.REFERENCE, lw=1.2)
-    ax.axhline(0.025, color=style.REFERENCE, lw=1.2, ls="--")
-    ax.plot(depth, vfr, "o", color=PASS, ms=4, mfc="none", mew=1.2)
-    ax.text(0.02, 0.04, "VFR = .025", color=style.INK, transform=ax.get_yaxis_transform(), size=11)
-    ax.set(xlim=(-2.5, 2.2), xlabel="Limit inside the interval by … SD (− outside)", ylabel="VFR")
-    return ax
-
-
 def truth(table: pd.DataFrame) -> Figure:
     """What happens to fresh audits, and what flip rates say, against the true spread; a panel a kind.
 
@@ -213,7 +183,8 @@ def truth(table: pd.DataFrame) -> Figure:
         rows = table[table["kind"] == kind].drop_duplicates("truth").sort_values("truth")
         first = rows.iloc[0]
         limit = LIMITS[first["metric"]].value
-        ax.set_title(f"{first['metric']}, {first['groups']} groups, {first['n']:,} people each", loc="left")
+        whom = "people" if first["metric"] in ("DI", "SPD") else "with the outcome"
+        ax.set_title(f"{first['metric']}, {first['groups']} groups, each {first['n']:,} {whom}", loc="left")
         ax.axvline(limit, color=style.INK, lw=1, ls="--")
         sides = [rows["truth"] <= limit + 1e-9, rows["truth"] > limit + 1e-9]
         for name, label, colour, marker, line in LINES:

@@ -188,13 +188,15 @@ def identical(table: pd.DataFrame, metrics: Sequence[str]) -> Figure:
     return figure
 
 
-def beside(found: xr.Dataset) -> Figure:
+def beside(found: xr.Dataset, within: xr.Dataset | None = None) -> Figure:
     """κ of the sites with its interval, above the range of random folds of the same sizes, a row a metric.
 
     Parameters
     ----------
     found : Dataset of ``agreement_beside_random``
         Over ``metric`` alone. Metrics without κ say so.
+    within : Dataset, optional
+        The same, dealt within groups, so that each fold keeps its residents'.
 
     Examples
     --------
@@ -202,17 +204,20 @@ def beside(found: xr.Dataset) -> Figure:
     >>> beside(xr.Dataset({name: ("metric", [0.3]) for name in names}, {"metric": ["DI"]})).axes[0].get_xlabel()
     'κ; dashed: .40'
     """
-    parts = {"": (-0.15, style.GROUPS[0], "o", "folds of sites, interval over folds")}
-    parts["_random"] = (0.15, style.GROUPS[1], "D", "random folds, 95% of them")
-    names = [f"kappa{part}{end}" for part in parts for end in ("", "_low", "_high")]
-    checks.over(found, ["metric"], names)
+    parts = [(found, "", style.GROUPS[0], "o", "folds of sites, interval over folds")]
+    parts.append((found, "_random", style.GROUPS[1], "D", "random folds, 95% of them"))
+    if within is not None:
+        parts.append((within, "_random", style.GROUPS[3], "s", "random within groups, 95% of them"))
+    for held, part, *_ in parts:
+        checks.over(held, ["metric"], [f"kappa{part}{end}" for end in ("", "_low", "_high")])
     metrics = found["metric"].values
-    figure, ax = plt.subplots(figsize=(style.WIDTH, 1.6 + 0.42 * len(metrics)))
+    figure, ax = plt.subplots(figsize=(style.WIDTH, 1.6 + (0.28 + 0.1 * len(parts)) * len(metrics)))
     rows = np.arange(len(metrics))
-    for part, (shift, colour, marker, label) in parts.items():
-        value, low, high = (found[f"kappa{part}{end}"].values for end in ("", "_low", "_high"))
-        ax.hlines(rows + shift, low, high, color=colour, lw=2)
-        ax.plot(value, rows + shift, marker, color=colour, ms=6, label=label)
+    for k, (held, part, colour, marker, label) in enumerate(parts):
+        value, low, high = (held[f"kappa{part}{end}"].sel(metric=metrics).values for end in ("", "_low", "_high"))
+        at = rows + 0.25 * (k - (len(parts) - 1) / 2)
+        ax.hlines(at, low, high, color=colour, lw=2)
+        ax.plot(value, at, marker, color=colour, ms=6, label=label)
     for row in np.flatnonzero(np.isnan(found["kappa"].values)).tolist():
         ax.text(0.02, row, "all verdicts the same: κ is 0/0", va="center", color=style.INK, size=11)
     ax.axvline(KAPPA, color=style.INK, ls="--", lw=1.2, zorder=0)

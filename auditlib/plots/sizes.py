@@ -20,7 +20,7 @@ from auditlib.verdicts import LIMITS
 STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 Z = 1.959964
 NEVER = "never"
-FEW = 30
+OFF = 2  # points by which the planner lets the gap be off
 
 
 def short(size: float, _position: int = 0) -> str:
@@ -33,6 +33,48 @@ def short(size: float, _position: int = 0) -> str:
         if size >= unit:
             return f"{size / unit:g}{word}"
     return f"{size:g}"
+
+
+def about(size: float, digits: int = 2) -> str:
+    """A planned number of patients, with no more digits than a plan has.
+
+    >>> about(1372), about(18_533_967), about(363_977, 1), about(float("inf"))
+    ('1,400', '19 million', '400,000', 'never')
+    """
+    if not np.isfinite(size):
+        return NEVER
+    held = _rounded(size, digits)
+    return f"{held / 1e6:g} million" if held >= 1e6 else f"{held:,.0f}"
+
+
+def _rounded(size: float, digits: int) -> float:
+    return round(float(size), digits - 1 - int(np.floor(np.log10(size))))
+
+
+def plan_table(found: pd.DataFrame, *, other: float = 0.10) -> pd.DataFrame:
+    """Settling sizes in words, a row a metric and a column an attribute, with what other planning audits would say.
+
+    Parameters
+    ----------
+    found : DataFrame by metric and attribute, as in ``data/studies/settling_plans.csv``
+        ``settled``; ``q2.5`` and ``q97.5``, infinite for never; ``p_pass``, the share of audits that plan a pass.
+    other : share of planning audits with the rarer verdict above which it is "too close"
+
+    Examples
+    --------
+    >>> row = {"settled": [1_372.0], "q2.5": [904.0], "q97.5": [float("inf")], "p_pass": [0.97]}
+    >>> plan_table(pd.DataFrame(row, [("EOpp", "sex")])).loc["EOpp", "sex"]
+    '1.4k (900–never)'
+    """
+    checks.columns(found, ["settled", "q2.5", "q97.5", "p_pass"], "the study settling_plans")
+    words: dict[str, dict[str, str]] = {}
+    for key, row in found.iterrows():
+        metric, attribute = map(str, key)  # type: ignore[call-overload]
+        three = row[["settled", "q2.5", "q97.5"]]
+        size, low, high = (short(_rounded(value, 2)) if np.isfinite(value) else NEVER for value in three)
+        close = min(row["p_pass"], 1 - row["p_pass"]) > other
+        words.setdefault(attribute, {})[metric] = f"{'too close' if close else size} ({low}–{high})"
+    return pd.DataFrame(words).rename_axis("metric")
 
 
 def over_sizes(ax: Axes, sizes: np.ndarray | list[float], label: str = "Patients in the audit") -> None:
@@ -59,37 +101,6 @@ def cv_limits(cv: xr.DataArray, repetitions: int, level: float = 0.95) -> tuple[
     free, tail = repetitions - 1, (1 - level) / 2
     low, high = ((free / chi2.ppf(one, free)) ** 0.5 for one in (1 - tail, tail))
     return cv * low, cv * high
-
-
-def cv(found: xr.Dataset, endless: xr.DataArray, *, repetitions: int = 30, limit: float = 0.05) -> Axes:
-    """CV of a metric by audit size: as computed, corrected for drawing without replacement, and with endless patients.
-
-    Parameters
-    ----------
-    found : Dataset of ``audit_size``, of one metric
-        ``cv`` and ``cv_corrected`` over ``size``.
-    endless : DataArray over ``size``
-        CV of many audits drawn with replacement.
-    repetitions : audits of each size behind ``found``
-    limit : what a CV has to fall below
-    """
-    checks.over(found, ["size"], ["cv", "cv_corrected"])
-    ax = plt.subplots(figsize=(style.WIDTH, 3.6))[1]
-    ax.axhline(limit, color=style.REFERENCE, lw=1, ls=":")
-    ax.plot(endless["size"], endless, color=style.MUTED, lw=1.6, ls="--", label="endless patients")
-    for k, (name, said) in enumerate({"cv": "as computed", "cv_corrected": "corrected"}.items()):
-        values, at = found[name], found["size"] * (0.97, 1.03)[k]
-        low, high = cv_limits(values, repetitions)
-        bars = np.stack([values - low, high - values])
-        ax.errorbar(at, values, bars, fmt="os"[k], ms=5, lw=1.4, color=style.GROUPS[k], label=said)
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(FixedLocator([0.02, 0.05, 0.1, 0.2, 0.5, 1]))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}%"))
-    ax.set_ylabel("CV")
-    over_sizes(ax, found["size"].values)
-    ax.legend(loc="lower left")
-    return ax
 
 
 def reported(shares: pd.DataFrame, true: Mapping[str, float], sweeps: int) -> Figure:
@@ -209,45 +220,30 @@ def flips(
     return ax
 
 
-def needs(found: pd.DataFrame, *, edge: float = 1e8, label: str = "Patients needed") -> Axes:
-    """Planned sizes with the middle 95% of what other planning audits would have said; arrows go beyond the axis.
-
-    Parameters
-    ----------
-    found : DataFrame by name
-        ``estimate``, ``low``, ``high``: patients, infinite for never.
-    edge : where the axis ends
-    """
-    checks.columns(found, ["estimate", "low", "high"], "the chapter on audit sizes")
-    ax = plt.subplots(figsize=(style.WIDTH, 0.9 + 0.42 * len(found)))[1]
-    for k, (low, mid, high) in enumerate(found[["low", "estimate", "high"]].to_numpy(dtype=float)):
-        end = min(high, edge)
-        ax.plot([low, end], [k, k], color=style.GROUPS[0], lw=2)
-        if high > edge:
-            ax.plot(edge, k, marker=">", color=style.GROUPS[0], ms=8, clip_on=False)
-        ax.plot(min(mid, edge), k, "o", color=style.INK, ms=6)
-    over_sizes(ax, [float(found["low"].min()), edge], label)
-    ax.set_xlim(right=edge)
-    ax.set_yticks(range(len(found)), [style.plain(name) for name in found.index])
-    ax.set_ylim(len(found) - 0.5, -0.5)
-    return ax
-
-
-def plan_words(needed: float, precise: float, *, ill: float) -> str:
+def plan_words(needed: float, precise: float, *, ill: float, between: tuple[float, float]) -> str:
     """What ``plan`` shows, in words.
 
-    >>> plan_words(float("nan"), 4000, ill=0.01)
-    'The verdict never settles; 4,000 patients make the gap precise.'
+    >>> plan_words(float("nan"), 4000, ill=0.01, between=(4_000, float("inf")))
+    'The verdict never settles (were the gap 2 points off: 4,000 to never); 4,000 patients make the gap precise.'
     """
     said = "The verdict never settles"
     if np.isfinite(needed):
-        few = ", too few" if needed * ill < FEW else ""
-        said = f"The flip rate stays at most 10% from {needed:,.0f} patients on"
-        said += f", of whom {needed * ill:,.0f} are of the smaller group and have the outcome{few}"
-    return f"{said}; {precise:,.0f} patients make the gap precise."
+        said = f"The flip rate stays at most 10% from {about(needed)} patients on"
+    said += f" (were the gap {OFF} points off: {about(between[0])} to {about(between[1])})"
+    if np.isfinite(needed):
+        said += f", of whom {about(needed * ill)} are of the smaller group and have the outcome"
+    return f"{said}; {about(precise)} patients make the gap precise."
 
 
-def plan(vfr: xr.DataArray, needed: float, precise: float, *, field: float = 5_000, settled: float = 0.10) -> Figure:
+def plan(
+    vfr: xr.DataArray,
+    needed: float,
+    precise: float,
+    *,
+    between: tuple[float, float],
+    field: float = 5_000,
+    settled: float = 0.10,
+) -> Figure:
     """Frame of the planner: flip rate by audit size, where it settles, and the size for a precise metric.
 
     Parameters
@@ -255,6 +251,7 @@ def plan(vfr: xr.DataArray, needed: float, precise: float, *, field: float = 5_0
     vfr : DataArray over ``size``
     needed : size that settles the verdict, NaN for never
     precise : size at which the metric is known within its half-width
+    between : smallest and largest size were the gap a little smaller or larger; infinite for never
     field : size of the audits that there are, marked
     """
     needed, precise = float(needed), float(precise)
@@ -264,9 +261,13 @@ def plan(vfr: xr.DataArray, needed: float, precise: float, *, field: float = 5_0
         legend.remove()
     ax.axvline(precise, color=style.GROUPS[2], lw=1.6, ls="--")
     ax.text(precise, 0.47, " precise", color=style.GROUPS[2], va="top", fontsize=11)
+    edge = float(vfr["size"].max())
+    ax.plot([between[0], min(between[1], edge)], [settled] * 2, color=style.GROUPS[1], lw=4, solid_capstyle="butt")
+    if between[1] > edge:
+        ax.plot(edge, settled, ">", color=style.GROUPS[1], ms=9, clip_on=False)
     if np.isfinite(needed):
-        ax.plot(needed, settled, "o", color=style.GROUPS[1], ms=8, clip_on=False)
+        ax.plot(min(needed, edge), settled, "o", color=style.GROUPS[1], ms=8, clip_on=False)
     ax.set_ylim(0, 0.52)
-    word = f"settles at {needed:,.0f}" if np.isfinite(needed) else "never settles"
-    ax.set_title(word, loc="right", color=style.GROUPS[1], pad=16)
+    word = f"settles at {about(needed)}" if np.isfinite(needed) else "never settles"
+    ax.set_title(f"{word} ({about(between[0])} to {about(between[1])})", loc="right", color=style.GROUPS[1], pad=16)
     return figure

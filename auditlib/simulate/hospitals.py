@@ -22,7 +22,8 @@ from auditlib.simulate import draws
 from auditlib.simulate.cohort import Cohort
 from auditlib.simulate.hospital_cells import SITE, Cells, slope_of
 from auditlib.simulate.parameters import Group, Site, generator, need, whole
-from auditlib.simulate.texas_facts import LEVELS, SITES, cell_rates, shares, site_shares
+from auditlib.simulate.texas_facts import LEVELS, SITES, cell_rates, checked_rates, shares, site_shares
+from auditlib.values import listed
 
 Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 23  # of a table of counts
@@ -75,11 +76,17 @@ class Hospitals:
 
     def __post_init__(self) -> None:
         need("auroc", self.auroc, 0.5, 1)
-        whole("sites", self.sites)
+        sites = whole("sites", self.sites)
         need("prevalence_sd", self.prevalence_sd, 0, 10, closed=True)
         need("score_sd", self.score_sd, 0, 10, closed=True)
-        if type(self.site_seed) is not int or self.site_seed < 0:
-            raise AuditInputError(f"site_seed = {self.site_seed!r}: give a whole number of at least 0.")
+        seed = self.site_seed
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise AuditInputError(f"site_seed = {seed!r}: give a whole number of at least 0.")
+        # Plain numbers, and rates of its own: what is changed in the dict that was given changes nothing here.
+        rates = {name: dict(own) for name, own in checked_rates(self.rates).items() if name in self.rates}
+        plain = {name: float(getattr(self, name)) for name in ("auroc", "prevalence_sd", "score_sd")}
+        for name, value in {**plain, "sites": sites, "site_seed": int(seed), "rates": rates}.items():
+            object.__setattr__(self, name, value)
         if self.slope <= 0:
             raise AuditInputError(f"auroc = {self.auroc!r}: base rates alone give more; ask for a larger one.")
 
@@ -253,7 +260,8 @@ class Hospitals:
         """
         dims, n, rng = self._dims(by), whole("n", n), generator(seed)
         groups = {dim: self._levels(dim) for dim in dims}
-        edges = make_edges(check_bins(bins), [check_threshold(t) for t in thresholds], ("float64",))
+        cuts = listed("thresholds", thresholds, "numbers")
+        edges = make_edges(check_bins(bins), [check_threshold(t) for t in cuts], ("float64",))
         size = 2 * len(edges) * int(np.prod([len(levels) for levels in groups.values()]))
         if size > MAX_CELLS:
             raise AuditInputError(f"by and bins make {size:,} cells, over {MAX_CELLS:,}: name fewer groups or bins.")
@@ -267,7 +275,8 @@ class Hospitals:
     def _origin(self, n: int, seed: Any) -> dict[str, Any]:
         names = ("auroc", "sites", "prevalence_sd", "score_sd", "site_seed")
         told = {name: getattr(self, name) for name in names} | {"rates": {k: dict(v) for k, v in self.rates.items()}}
-        return {"study": "simulated hospitals", "n": n, "seed": int(seed) if isinstance(seed, int) else None, **told}
+        kept = int(seed) if isinstance(seed, int | np.integer) else None
+        return {"study": "simulated hospitals", "n": n, "seed": kept, **told}
 
     def _levels(self, dim: str) -> tuple[str, ...]:
         return self.names if dim == SITE else LEVELS[dim]

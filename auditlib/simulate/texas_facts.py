@@ -17,6 +17,7 @@ from auditlib.errors import AuditInputError
 from auditlib.simulate.parameters import need
 
 Floats = NDArray[np.float64]
+STEPS, ROUNDING, FITTED = 100, 1e-12, 1e-9  # of Newton's method; as a share of all stays
 
 STAYS, SITES = 925_128, 441
 LEVELS: dict[str, tuple[str, ...]] = {
@@ -60,7 +61,7 @@ def cell_rates(given: Mapping[str, Mapping[str, float]]) -> Floats:
     The rates of ages say how many stays are long; those of other attributes are scaled to the same total, which moves
     a published percentage by less than its rounding.
     """
-    share, rates = shares(), _rates(given)
+    share, rates = shares(), checked_rates(given)
     size = {name: share.sum(axis=tuple(np.delete(range(4), axis))) for axis, name in enumerate(LEVELS)}
     total = float(size["age"] @ [rates["age"][level] for level in LEVELS["age"]])
     columns, wanted = [np.ones(share.size)], [total]
@@ -75,8 +76,12 @@ def cell_rates(given: Mapping[str, Mapping[str, float]]) -> Floats:
     return _logistic(np.stack(columns, axis=1), share.ravel(), np.array(wanted)).reshape(share.shape)
 
 
-def _rates(given: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """The published rates with those given in their place, checked."""
+def checked_rates(given: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """The published rates with those given in their place, checked.
+
+    >>> checked_rates({"sex": {"Male": 0.5, "Female": 0.4}})["sex"]
+    {'Male': 0.5, 'Female': 0.4}
+    """
     if not isinstance(given, Mapping) or not set(given) <= set(LEVELS):
         raise AuditInputError(f"rates = {given!r}: name attributes among {', '.join(LEVELS)}.")
     rates = {}
@@ -91,13 +96,32 @@ def _rates(given: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, floa
 
 
 def _logistic(design: Floats, weight: Floats, wanted: Floats) -> Floats:
-    """Rates expit(design · b) whose weighted sums over each column are as wanted: Newton's method."""
+    """Rates expit(design · b) whose weighted sums over each column are as wanted: Newton's method.
+
+    They are where wanted · b − Σ weight · ln(1 + exp(design · b)) is largest; a step that lowers it is halved.
+    """
+
+    def height(effects: Floats) -> float:
+        return float(wanted @ effects - weight @ np.logaddexp(0, design @ effects))
+
     effects = np.zeros(design.shape[1])
     effects[0] = logit(wanted[0])
-    for _ in range(50):
+    for _ in range(STEPS):
         rate = expit(design @ effects)
         miss = wanted - design.T @ (weight * rate)
-        effects += np.linalg.solve((design.T * (weight * rate * (1 - rate))) @ design, miss)
+        try:
+            step = np.linalg.solve((design.T * (weight * rate * (1 - rate))) @ design, miss)
+        except np.linalg.LinAlgError:
+            break
+        while not height(effects + step) >= height(effects) - ROUNDING and np.abs(step).max() > ROUNDING:
+            step /= 2
+        effects += step
         if np.abs(miss).max() < 1e-14:
             break
-    return np.asarray(expit(design @ effects))
+    rate = np.asarray(expit(design @ effects))
+    if not np.abs(wanted - design.T @ (weight * rate)).max() < FITTED or not ((rate > 0) & (rate < 1)).all():
+        raise AuditInputError(
+            "rates: no shares of long stays in the cells add up to these and those of the other attributes; "
+            "take rates nearer to the published ones."
+        )
+    return rate

@@ -41,7 +41,9 @@ def texas_file(
     >>> texas_file(500, seed=1).shape
     (500, 12)
     """
-    hospitals = hospitals or Hospitals()
+    hospitals = Hospitals() if hospitals is None else hospitals
+    if not isinstance(hospitals, Hospitals):
+        raise AuditInputError(f"hospitals must be Hospitals(…), not {type(hospitals).__name__}.")
     n, rng = whole("n", n), generator(seed)
     if n < hospitals.sites:
         raise AuditInputError(f"n = {n!r}: {hospitals.sites} hospitals need a stay each.")

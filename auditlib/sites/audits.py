@@ -1,4 +1,4 @@
-"""From counts with a site dim to verdicts site by site, and their agreement beside that of random folds."""
+"""From counts with a site dim to sizes and verdicts site by site, and agreement beside that of random folds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,63 @@ import xarray as xr
 
 from auditlib.counts import Counts
 from auditlib.counts.draws import generator
+from auditlib.counts.levels import check_names
 from auditlib.counts.merge import check_whole
+from auditlib.counts.table import MAX_BYTES
 from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
 from auditlib.intervals.replicates import check_level, quantiles
+from auditlib.metrics import small
 from auditlib.sites.agreement import NAMES, site_agreement
 from auditlib.sites.folds import random_folds
-from auditlib.verdicts import Limit, passes, verdict_metrics
+from auditlib.values import listed
+from auditlib.verdicts import METRICS, Limit, passes, verdict_metrics
 
 CHUNK = 2**23  # counts of random folds held at once
+_SLACK = 1e-9  # the same verdicts summed in another order
+
+
+def site_sizes(counts: Counts, attributes: Sequence[str], *, threshold: Thresholds, dim: str = "site") -> pd.DataFrame:
+    """How many groups the sites have, and how many of them are too small to lean on (``small``), by attribute.
+
+    Parameters
+    ----------
+    counts, attributes, threshold, dim : as ``site_passes`` takes them
+        Counts not resampled, at one threshold a group.
+
+    Returns
+    -------
+    DataFrame, a row an attribute: ``groups`` (sites × levels), ``small``, ``under 5 positives``, ``no positives``, and
+    ``sites with a small group``.
+
+    Raises
+    ------
+    AuditInputError
+        For replicates, and as ``site_passes``.
+
+    Examples
+    --------
+    >>> import auditlib as al
+    >>> frame = pd.DataFrame({"y": [0, 1] * 8, "p": [0.1, 0.8, 0.6, 0.7] * 4, "sex": list("FFMM") * 4})
+    >>> counts = al.count(frame.assign(site=list("ab") * 8), label="y", score="p", by=["site", "sex"], bins=10)
+    >>> site_sizes(counts, ["sex"], threshold=0.5).loc["sex"].tolist()
+    [4, 4, 4, 2, 2]
+    """
+    names = _attributes(counts, attributes, dim)
+    if counts.resampled:
+        raise AuditInputError("sizes are those of the original counts, not of replicates.")
+    rows = {}
+    for name in names:
+        table = counts.by(dim, name).at(threshold)
+        few, positives = small(table), table["tp"] + table["fn"]
+        rows[name] = {
+            "groups": few.size,
+            "small": int(few.sum()),
+            "under 5 positives": int((positives < 5).sum()),
+            "no positives": int((positives == 0).sum()),
+            "sites with a small group": int(few.any(name).sum()),
+        }
+    return pd.DataFrame(rows).T
 
 
 def site_passes(
@@ -60,12 +108,26 @@ def site_passes(
     >>> site_passes(counts, ["sex"], threshold=0.5).sel(metric="SPD", attribute="sex").values
     array([0., 1.])
     """
-    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    return passes(_metrics(counts, attributes, threshold, dim), limits=limits).transpose(
+        "metric", "attribute", ..., dim
+    )
+
+
+def _attributes(counts: Counts, attributes: Sequence[str], dim: str) -> list[str]:
+    if not isinstance(counts, Counts):
+        raise AuditInputError(f"sites are audited from Counts, as count(…) makes them, not {type(counts).__name__}.")
+    check_names([dim], ("metric", "attribute", *METRICS), "site_passes")
+    names = listed("attributes", attributes)
     if not names or len(set(names)) < len(names) or dim in names:
         raise AuditInputError(f"attributes must be dims other than {dim!r}, at least one and each once, not {names!r}.")
-    found = [passes(verdict_metrics(counts.by(dim, name), name, threshold=threshold), limits=limits) for name in names]
-    together = xr.concat(found, pd.Index(names, name="attribute"), coords="minimal", compat="override")
-    return together.transpose("metric", "attribute", ..., dim)
+    return names
+
+
+def _metrics(counts: Counts, attributes: Sequence[str], threshold: Thresholds, dim: str) -> xr.Dataset:
+    """The seven metrics of every attribute in every site."""
+    names = _attributes(counts, attributes, dim)
+    found = [verdict_metrics(counts.by(dim, name), name, threshold=threshold) for name in names]
+    return xr.concat(found, pd.Index(names, name="attribute"), coords="minimal", compat="override")
 
 
 def agreement_beside_random(
@@ -79,10 +141,13 @@ def agreement_beside_random(
     level: float = 0.95,
     limits: Mapping[str, float | Limit] | None = None,
     seed: int | np.random.Generator | None = None,
+    within: Sequence[str] = (),
 ) -> xr.Dataset:
     """``site_agreement`` of an audit's verdicts, beside the agreement of random folds of the same sizes.
 
-    If sites differed in nothing but who happens to be there, their κ would be one of those of random folds.
+    If sites were samples from one population, their κ would be one of those of random folds. Sites that agree less may
+    differ in how the model does, or only in who lives there: their ages, groups and the sizes of these. `within` keeps
+    the latter as they are. κ has little power to tell: read it beside the passes and the values of each cell.
 
     Parameters
     ----------
@@ -92,6 +157,8 @@ def agreement_beside_random(
         Random deals of all people to folds (``random_folds``).
     replicates, level : as in ``site_agreement``
     seed : int or Generator
+    within : list of str
+        As ``random_folds`` takes it.
 
     Returns
     -------
@@ -100,7 +167,15 @@ def agreement_beside_random(
     - ``kappa_random``: mean over the deals in which κ is defined; ``kappa_random_low`` and ``kappa_random_high``:
       quantiles of these deals; ``raw_random`` and ``ac1_random`` likewise;
     - ``kappa_random_undefined``: share of deals without κ;
-    - ``kappa_random_below``: share of the other deals whose κ is below that of the sites (NaN where that is undefined).
+    - ``kappa_random_below``: share of the other deals whose κ is no higher than that of the sites (NaN where that is
+      undefined); ``raw_random_below`` likewise, of all deals.
+
+    Over metric and attribute:
+
+    - ``passes``: how many sites pass; ``passes_random`` and its ``_low`` and ``_high`` as for κ;
+    - ``least`` and ``most``: the values of the sites; ``least_random`` and ``most_random``: means over deals;
+    - ``sd``: of the values of the sites; ``sd_random``: mean over deals; ``sd_random_above``: share of deals in which
+      it is no lower.
 
     Raises
     ------
@@ -120,32 +195,54 @@ def agreement_beside_random(
     """
     level, rng = check_level(level), generator(seed)
     check_whole(n, "n")
-    real = site_passes(counts, attributes, threshold=threshold, dim=dim, limits=limits)
+    real = _metrics(counts, attributes, threshold, dim)
+    if (size := 8 * n * sum(values.size for values in real.values())) > MAX_BYTES:
+        raise AuditInputError(f"n = {n:,}: the deals would take {size / 1024**2:,.0f} MB, over 512 MB; ask for fewer.")
     step = max(CHUNK // (real.sizes[dim] * len(counts.lines.n)), 1)
-    dealt = xr.concat(
-        [
-            site_passes(
-                random_folds(counts, min(step, n - at), dim, rng),
-                attributes,
-                threshold=threshold,
-                dim=dim,
-                limits=limits,
-            )
-            for at in range(0, n, step)
-        ],
-        "replicate",
-    )
-    found = site_agreement(real, dim, replicates=replicates, level=level, seed=rng)
-    chance = site_agreement(dealt, dim, replicates=0)
+    deals = [
+        _metrics(random_folds(counts, min(step, n - at), dim, rng, within=within), attributes, threshold, dim)
+        for at in range(0, n, step)
+    ]
+    dealt = xr.concat(deals, "replicate")
+    said, others = passes(real, limits=limits), passes(dealt, limits=limits)
+    found = site_agreement(said, dim, replicates=replicates, level=level, seed=rng)
+    chance = site_agreement(others, dim, replicates=0)
     for name in NAMES:
-        drawn = chance[name].transpose("replicate", ...)
+        drawn, held = chance[name], found[name]
         defined = drawn.notnull().sum("replicate")
-        found[f"{name}_random"] = drawn.sum("replicate") / defined.where(defined > 0)
-        low, high = quantiles(drawn.values, [(1 - level) / 2, (1 + level) / 2])
-        found[f"{name}_random_low"] = found[name].copy(data=low)
-        found[f"{name}_random_high"] = found[name].copy(data=high)
+        found = found.assign(_random(name, drawn, level))
+        below = (drawn <= held + _SLACK).sum("replicate") / defined.where(defined > 0)
+        found[f"{name}_random_below"] = below.where(held.notnull())
         if name == "kappa":
             found["kappa_random_undefined"] = 1 - defined / drawn.sizes["replicate"]
-            below = (drawn < found["kappa"]).sum("replicate") / defined.where(defined > 0)
-            found["kappa_random_below"] = below.where(found["kappa"].notnull())
-    return found
+    return found.merge(_by_cell(real, dealt, dim)).merge(
+        {"passes": said.sum(dim)} | _random("passes", others.sum(dim), level)
+    )
+
+
+def _random(name: str, drawn: xr.DataArray, level: float) -> dict[str, xr.DataArray]:
+    """Mean and quantiles over the deals in which it is defined."""
+    drawn = drawn.transpose("replicate", ...)
+    low, high = quantiles(drawn.values, [(1 - level) / 2, (1 + level) / 2])
+    mean = drawn.mean("replicate")
+    return {
+        f"{name}_random": mean,
+        f"{name}_random_low": mean.copy(data=low),
+        f"{name}_random_high": mean.copy(data=high),
+    }
+
+
+def _by_cell(real: xr.Dataset, dealt: xr.Dataset, dim: str) -> dict[str, xr.DataArray]:
+    """How far the values of the sites spread, beside those of random folds."""
+    values, others = real.to_dataarray("metric"), dealt.to_dataarray("metric")
+    spread, usual = values.std(dim, ddof=1), others.std(dim, ddof=1)
+    above = (usual >= spread - _SLACK).mean("replicate")
+    return {
+        "least": values.min(dim),
+        "most": values.max(dim),
+        "sd": spread,
+        "least_random": others.min(dim).mean("replicate"),
+        "most_random": others.max(dim).mean("replicate"),
+        "sd_random": usual.mean("replicate"),
+        "sd_random_above": above.where(spread.notnull()),
+    }

@@ -31,7 +31,7 @@ def fleiss_kappa(ratings: Any) -> float:
     Parameters
     ----------
     ratings : array, items × raters
-        1 pass, 0 fail, NaN undefined. At least two items and two raters.
+        1 pass, 0 fail, NaN or masked undefined. At least two items and two raters.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def fleiss_kappa(ratings: Any) -> float:
     Raises
     ------
     AuditInputError
-        For another shape, or values other than 0, 1 and NaN.
+        For another shape, lists of unequal length, or values other than 0, 1 and NaN.
 
     References
     ----------
@@ -108,11 +108,11 @@ def agreement(passes: Any, raters: Any) -> dict[str, float]:
     >>> {name: round(value, 4) for name, value in agreement([19, 20, 20, 20], 20).items()}
     {'raw': 0.975, 'kappa': -0.0127, 'ac1': 0.9744}
     """
-    held = np.asarray(passes)
+    held = _array(passes, "passes")
     if held.ndim != 1 or held.size < 2 or held.dtype.kind not in "iuf":
         raise AuditInputError(f"passes must be one number an item, of at least two items, not {passes!r}.")
     try:
-        of = np.broadcast_to(np.asarray(raters, dtype=np.float64), held.shape)
+        of = np.broadcast_to(_array(raters, "raters").astype(np.float64), held.shape)
     except (TypeError, ValueError):
         raise AuditInputError(f"raters must be one number, or one an item, not {raters!r}.") from None
     whole = (held == np.floor(held)) & (of == np.floor(of))
@@ -121,8 +121,22 @@ def agreement(passes: Any, raters: Any) -> dict[str, float]:
     return {name: float(value) for name, value in coefficients(held.astype(np.float64), of).items()}
 
 
+def _array(values: Any, name: str) -> np.ndarray:
+    """Values as an array, NaN where masked."""
+    try:
+        held = np.ma.asarray(values)  # a list of masked arrays keeps its masks
+    except ValueError:
+        raise AuditInputError(
+            f"{name}: the lists are not all of one length; write NaN where a verdict is missing."
+        ) from None
+    found: np.ndarray = held.data
+    if np.ma.is_masked(held) and held.dtype.kind in "biuf":
+        found = np.where(np.ma.getmaskarray(held), np.nan, found)
+    return found
+
+
 def _of_ratings(ratings: Any) -> dict[str, float]:
-    held = np.asarray(ratings)
+    held = _array(ratings, "ratings")
     if held.ndim != 2 or min(held.shape) < 2:
         raise AuditInputError(
             f"ratings must be items × raters, at least two of each, not of shape {' × '.join(map(str, held.shape))}."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from auditlib.counts.levels import check_names
 from auditlib.errors import AuditInputError
 from auditlib.values import same_levels
 
@@ -38,8 +39,9 @@ def tier(
         Patients at which the metric settles. NaN, never settled at any size tried, violates.
     kappa : number, DataArray, or the Dataset of ``site_agreement``
         κ of each metric, which serves all its cells. NaN is either 0/0, because all sites gave the same verdicts, or
-        not known; a Dataset tells which by ``raw``. Unanimous verdicts (κ NaN, raw agreement 1) satisfy the condition
-        and are flagged; a NaN without ``raw`` of 1 makes the tier undefined.
+        not known; a Dataset tells which by ``unanimous``, or by ``raw`` of 1 over two or more ``items`` (of a single
+        item κ says nothing, however its sites agree). Unanimous verdicts satisfy the condition and are flagged; any
+        other NaN, and any given without a Dataset, makes the tier undefined.
     vfr_limit, n_limit, kappa_limit : float
 
     Returns
@@ -51,7 +53,8 @@ def tier(
     ------
     AuditInputError
         For a flip rate outside 0–0.5, N* not above 0, κ outside −1–1, limits outside these ranges, a Dataset without
-        ``kappa`` and ``raw``, DataArrays whose coordinates differ.
+        ``kappa`` and one of ``unanimous`` and ``raw``, a dim named like what is returned, DataArrays whose coordinates
+        differ.
 
     References
     ----------
@@ -62,21 +65,22 @@ def tier(
     >>> found = tier(0.476, float("nan"), -0.035)
     >>> found["tier"].item(), int(found["violated"])
     ('Catastrophic-Instability', 3)
-    >>> all_pass = xr.Dataset({"kappa": float("nan"), "raw": 1.0})
+    >>> all_pass = xr.Dataset({"kappa": float("nan"), "unanimous": True})
     >>> found = tier(0.0, 2_000, all_pass)
     >>> found["tier"].item(), found["flag"].item()
     ('Practical-Stability', 'κ 0/0: unanimous')
     """
     limits = [_limit(vfr_limit, "vfr_limit", 0, 0.5), _limit(n_limit, "n_limit", 0, np.inf)]
     limits.append(_limit(kappa_limit, "kappa_limit", -1, 1))
-    coefficient, raw = _coefficient(kappa)
-    held = [_checked(vfr, "vfr", 0, 0.5), _checked(n_star, "n_star", 0, np.inf), coefficient, raw]
+    coefficient, alike = _coefficient(kappa)
+    held = [_checked(vfr, "vfr", 0, 0.5), _checked(n_star, "n_star", 0, np.inf), coefficient, alike]
+    check_names([dim for part in held for dim in part.dims], ("tier", "violated", "flag"), "tier")
     if bool((held[1] <= 0).any()):
         raise AuditInputError("n_star must be above 0 (a number of patients), or NaN where nothing settled.")
-    rates, sizes, coefficient, raw = xr.broadcast(
-        *same_levels(**dict(zip(("vfr", "n_star", "kappa", "raw"), held, strict=True)))
+    rates, sizes, coefficient, alike = xr.broadcast(
+        *same_levels(**dict(zip(("vfr", "n_star", "kappa", "unanimous"), held, strict=True)))
     )
-    unanimous = coefficient.isnull() & (raw >= 1 - _SLACK)
+    unanimous = coefficient.isnull() & (alike == 1)
     violated = (
         (rates > limits[0] + _SLACK).astype(np.float64)
         + ~(sizes <= limits[1] + _SLACK)  # NaN is violated
@@ -107,13 +111,21 @@ def _joined(flags: dict[str, xr.DataArray]) -> xr.DataArray:
 
 
 def _coefficient(kappa: Any) -> tuple[xr.DataArray, xr.DataArray]:
-    """κ, and raw agreement where it is known."""
+    """κ, and where all verdicts of two or more items are known to be the same: 1, elsewhere 0."""
     if not isinstance(kappa, xr.Dataset):
         found = _checked(kappa, "kappa", -1, 1)
-        return found, xr.full_like(found, np.nan)
-    if missing := [name for name in ("kappa", "raw") if name not in kappa]:
-        raise AuditInputError(f"kappa: the Dataset has no {missing[0]!r}; pass what site_agreement(…) returns.")
-    return _checked(kappa["kappa"], "kappa", -1, 1), _checked(kappa["raw"], "raw", 0, 1)
+        return found, xr.zeros_like(found)
+    if "kappa" not in kappa or not {"unanimous", "raw"} & set(kappa):
+        wanting = "'kappa'" if "kappa" not in kappa else "'unanimous' and no 'raw'"
+        raise AuditInputError(f"kappa: the Dataset has no {wanting}; pass what site_agreement(…) returns.")
+    found = _checked(kappa["kappa"], "kappa", -1, 1)
+    if "unanimous" in kappa:
+        told = kappa["unanimous"].astype(np.float64) if kappa["unanimous"].dtype.kind == "b" else kappa["unanimous"]
+        return found, _checked(told, "unanimous", 0, 1)
+    if "items" not in kappa:
+        return found, xr.zeros_like(found)
+    raw, items = _checked(kappa["raw"], "raw", 0, 1), _checked(kappa["items"], "items", 0, np.inf)
+    return found, ((raw >= 1 - _SLACK) & (items > 1)).astype(np.float64)
 
 
 def _checked(values: Any, name: str, low: float, high: float) -> xr.DataArray:
@@ -122,10 +134,10 @@ def _checked(values: Any, name: str, low: float, high: float) -> xr.DataArray:
     if held is None:
         if isinstance(values, bool) or not isinstance(values, int | float | np.number):
             raise AuditInputError(f"{name} must be a number or a DataArray, not {type(values).__name__}.")
-        held = xr.DataArray(float(values))
+        held = xr.DataArray(values if isinstance(values, np.number) else float(values))
     if held.dtype.kind not in "iuf":
         raise AuditInputError(f"{name} must be numbers, but holds {held.dtype}.")
-    held = held.astype(np.float64).reset_coords(drop=True)
+    held = held.copy(data=_doubles(held.values)).reset_coords(drop=True)
     wrong = held.values[(held.values < low - _SLACK) | (held.values > high + _SLACK)]
     if wrong.size:
         raise AuditInputError(f"{name} must lie between {low:g} and {high:g}, not {float(wrong.flat[0])!r}.")
@@ -136,4 +148,11 @@ def _limit(value: Any, name: str, low: float, high: float) -> float:
     number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
     if not number or not low <= float(value) <= high:
         raise AuditInputError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}.")
-    return float(value)
+    return float(_doubles(value))
+
+
+def _doubles(values: Any) -> np.ndarray:
+    """As float64 what is written: 0.1 in single precision is the number 0.1, and not 0.1 + 1.5e-9."""
+    held = np.asarray(values)
+    narrow = held.dtype.kind == "f" and held.dtype.itemsize < 8
+    return (held.astype(str) if narrow else held).astype(np.float64)

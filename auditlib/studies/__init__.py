@@ -6,7 +6,7 @@ from auditlib.studies.gap import Predictions, gap_audit, gap_predictions
 from auditlib.studies.multiverse import committed_multiverse, gap_multiverse, multiverse_grid
 from auditlib.studies.optimism import diabetes_optimism
 from auditlib.studies.reproduction import comparison_counts, gap_row, gap_table, study_table
-from auditlib.studies.states import states_counts, states_table
+from auditlib.studies.states import regions, states_counts, states_table
 from auditlib.studies.stays import STAYS_MODELS, STAYS_TABLES, stays_counts, stays_table
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "gap_table",
     "multiverse_grid",
     "published",
+    "regions",
     "states_counts",
     "states_table",
     "stays_counts",

@@ -2,9 +2,9 @@
 
 Counts of a test set (``gap-…``, ``snb-…``, ``stays-…``, ``states-…``) go to ``data/counts``; results of many refits
 (``split_seeds``, ``snb_diabetes_optimism``, ``multiverse_budget``) and of thresholds moved on committed tables
-(``interventions_thresholds``, ``interventions``) to ``data/studies``; multiverses to ``data/multiverse``. A multiverse
-that is stopped goes on where it was: its finished specifications are in ``build/multiverse``. Of Texas-100X, which you
-must obtain yourself, ``stays-texas100x-…`` are made when named.
+(``interventions_thresholds``, ``interventions``, ``interventions_flips``) to ``data/studies``; multiverses to
+``data/multiverse``. A multiverse that is stopped goes on where it was: its finished specifications are in
+``build/multiverse``. Of Texas-100X, which you must obtain yourself, ``stays-texas100x-…`` are made when named.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from auditlib.multiverse import write_multiverse
 from auditlib.studies import COMPARISONS, gap_audit
 from auditlib.studies.benefit import diabetes_counts, diabetes_models_counts
 from auditlib.studies.comparisons import Comparison
+from auditlib.studies.intervention_flips import flip_checks
 from auditlib.studies.interventions import intervention_prices, intervention_thresholds
 from auditlib.studies.multiverse import AXES, budget_study, gap_multiverse, multiverse_grid, multiverse_path
 from auditlib.studies.optimism import diabetes_optimism
@@ -64,6 +65,7 @@ REFITTED: dict[str, Callable[[int], pd.DataFrame]] = {
     "multiverse_budget": lambda jobs: budget_study(n_jobs=jobs, progress=True),
     "interventions_thresholds": lambda jobs: intervention_thresholds(n_jobs=jobs),
     "interventions": lambda jobs: intervention_prices(n_jobs=jobs),  # after its thresholds
+    "interventions_flips": lambda jobs: flip_checks(n_jobs=jobs),
 }
 MULTIVERSES = {f"multiverse-{dataset}": dataset for dataset in AXES}
 TABLES = [*COUNTED, *REFITTED, *MULTIVERSES]

@@ -31,6 +31,19 @@ STATES_TABLE, BINS = "states-heart", 100
 ATTRIBUTES = ("sex", "age", "race", "ethnicity")
 AGES = ("18–44", "45–64", "65+")
 RACES = ("White", "other")
+#: The ten regions of the Department of Health and Human Services, as far as there are respondents.
+REGIONS = """
+Connecticut, Maine, Massachusetts, New Hampshire, Rhode Island, Vermont
+New Jersey, New York, Puerto Rico, Virgin Islands
+Delaware, District of Columbia, Maryland, Pennsylvania, Virginia, West Virginia
+Alabama, Florida, Georgia, Kentucky, Mississippi, North Carolina, South Carolina, Tennessee
+Illinois, Indiana, Michigan, Minnesota, Ohio, Wisconsin
+Arkansas, Louisiana, New Mexico, Oklahoma, Texas
+Iowa, Kansas, Missouri, Nebraska
+Colorado, Montana, North Dakota, South Dakota, Utah, Wyoming
+Arizona, California, Guam, Hawaii, Nevada
+Alaska, Idaho, Oregon, Washington
+"""
 WHITE, HISPANIC = "White only, Non-Hispanic", "Hispanic"
 
 
@@ -112,6 +125,15 @@ def states_table(name: str = STATES_TABLE) -> Counts:
     if name != STATES_TABLE:
         raise AuditInputError(f"no table named {name!r}: there is {STATES_TABLE}.")
     return Counts.read_csv(counts_path(name))
+
+
+def regions() -> dict[str, list[str]]:
+    """States of each of the ten HHS regions, as ``Counts.regroup`` takes them.
+
+    >>> regions()["6"]
+    ['Arkansas', 'Louisiana', 'New Mexico', 'Oklahoma', 'Texas']
+    """
+    return {str(number): line.split(", ") for number, line in enumerate(REGIONS.strip().splitlines(), start=1)}
 
 
 def respondents(frame: pd.DataFrame) -> pd.DataFrame:

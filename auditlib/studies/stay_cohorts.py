@@ -24,7 +24,7 @@ class StayCohort:
     ----------
     stay : column of the length of stay in days.
     attributes : of each attribute, in the order of the counts' dims: its column and the values in each group.
-        A stay whose value is in no group takes no part.
+        A stay without a value takes no part.
     predictors : columns a model may use, by the name of the set: all that is known by the end of the stay (but not
         how long it was), and what is known at admission.
     patient, order : column of the patient, of whom the first stay in the order of `order` is kept; None where a row
@@ -34,6 +34,7 @@ class StayCohort:
     bands : columns of age bands written "[70-80)", which become the first year.
     merged : levels put together when training rows are weighted, by attribute.
     site : column of the hospital.
+    unrecorded : by column of an attribute, values that say that it was not recorded, as a missing one does.
     """
 
     stay: str
@@ -46,9 +47,17 @@ class StayCohort:
     bands: Sequence[str] = ()
     merged: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     site: str | None = None
+    unrecorded: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def kept(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """One stay a patient with every attribute recorded, in the order of the stays; and how many were left out."""
+        """One stay a patient with every attribute recorded, in the order of the stays; and how many were left out.
+
+        Raises
+        ------
+        AuditInputError
+            For lengths of stay that are no numbers of days, attributes' values that are in no group, and nobody left.
+        """
+        self.check(frame)
         stays = len(frame)
         if self.order is not None:
             frame = frame.sort_values(self.order, kind="stable")
@@ -56,14 +65,38 @@ class StayCohort:
             frame = frame.drop_duplicates(self.patient, keep="first")
         known = pd.DataFrame({name: self.group(frame, name).notna() for name in self.attributes})
         kept = known.all(axis=1)
+        unknown = {name: int((~known[name]).sum()) for name in known}
         facts = {
             "stays": stays,
             "later_stays_left_out": stays - len(frame),
             "patients_left_out": int((~kept).sum()),  # for an attribute that is not recorded
-            "not_recorded": {name: int((~known[name]).sum()) for name in known},
+            "not_recorded": unknown,
             "patients": int(kept.sum()),
         }
+        if not kept.any():
+            lacking = ", ".join(f"{name} in {n:,}" for name, n in unknown.items() if n)
+            raise AuditInputError(f"rows: of {stays:,} stays none has every attribute recorded (missing: {lacking}).")
         return frame[kept].reset_index(drop=True), facts
+
+    def check(self, frame: pd.DataFrame) -> None:
+        """An error unless every stay has a length, and every attribute a value of a group or none."""
+        days = frame[self.stay]
+        wrong = ~days.map(_days).astype(bool)
+        if wrong.any():
+            raise AuditInputError(
+                f"{self.stay}: {int(wrong.sum()):,} of {len(frame):,} rows hold no number of days, such as "
+                f"{days[wrong].iloc[0]} ({days.dtype}); whether such a stay was long is not known, so drop these rows "
+                "knowingly."
+            )
+        for column, groups in self.attributes.values():
+            known = {value for values in groups.values() for value in values} | set(self.unrecorded.get(column, ()))
+            unknown = frame[column].notna() & ~frame[column].isin(known)
+            if unknown.any():
+                found = ", ".join(repr(value) for value in frame.loc[unknown, column].unique()[:5].tolist())
+                raise AuditInputError(
+                    f"{column}: {int(unknown.sum()):,} of {len(frame):,} rows hold values that are in no group: "
+                    f"{found}; use the cohort's codes, or leave the value empty where it is not known."
+                )
 
     def group(self, frame: pd.DataFrame, attribute: str) -> pd.Series:
         """Group of each row, in the order declared; missing where the value is in none."""
@@ -83,11 +116,17 @@ class StayCohort:
 
     def features(self, frame: pd.DataFrame, predictors: str) -> pd.DataFrame:
         """What the model sees: codes as text, age as a number, diagnoses to the point."""
-        if predictors not in self.predictors:
+        if not isinstance(predictors, str) or predictors not in self.predictors:
             raise AuditInputError(
                 f"predictors = {predictors!r}: choose one of {', '.join(map(repr, self.predictors))}."
             )
         found = frame[list(self.predictors[predictors])]
+        for column in found.select_dtypes("number"):
+            size = np.abs(found[column].to_numpy(dtype=np.float64, na_value=np.nan))
+            if endless := int((size > np.finfo(np.float32).max).sum()):
+                raise AuditInputError(
+                    f"{column}: {endless:,} of {len(found):,} rows are infinite or too large; give what was recorded."
+                )
         here = [c for c in self.codes if c in found]
         found = found.astype(dict.fromkeys(here, str))
         for column in self.bands:
@@ -102,13 +141,19 @@ class StayCohort:
         """Groups that training rows are weighted by, rare levels put together, as text."""
         if isinstance(attributes, str) or not isinstance(attributes, Sequence) or not attributes:
             raise AuditInputError(f"weights = {attributes!r}: give names of attributes, such as ('race', 'age').")
-        if unknown := [name for name in attributes if name not in self.attributes]:
+        if unknown := [name for name in attributes if not isinstance(name, str) or name not in self.attributes]:
             raise AuditInputError(f"weights: {unknown!r} are none of {', '.join(self.attributes)}.")
         one = {
             name: {level: merged for merged, levels in self.merged.get(name, {}).items() for level in levels}
             for name in attributes
         }
         return pd.DataFrame({name: self.group(frame, name).astype(str).replace(one[name]) for name in attributes})
+
+
+def _days(value: Any) -> bool:
+    """Whether this is a number of days: neither missing, infinite, below 0, nor text."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
+    return number and bool(np.isfinite(value)) and value >= 0
 
 
 _AT_ADMISSION = (
@@ -144,6 +189,7 @@ _DIABETES = StayCohort(
         ),
         "admission": _AT_ADMISSION,
     },
+    unrecorded={"gender": ("Unknown/Invalid",)},
     codes=HOSPITAL_CODES,
     stems=("diag_1",),
     bands=("age",),

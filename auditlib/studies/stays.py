@@ -29,6 +29,7 @@ from auditlib.models.twelve import CLASSIFIERS, PARALLEL, classifier, package_ve
 from auditlib.studies.stay_cohorts import LONG, STAY_COHORTS, StayCohort
 
 THRESHOLD, BINS = 0.5, 100
+FEWEST = 5  # long stays, and others, from which each part gets some
 PARTS = ("train", "selection", "audit")
 SHARES = (0.4, 0.2, 0.4)
 SPLITS = ("random", "in_order")
@@ -98,8 +99,9 @@ def stays_counts(
     Raises
     ------
     AuditInputError
-        When an argument is none of those above, the cohort or the package of the model cannot be had, or a group of
-        ``weights`` lacks a label in training.
+        When an argument is none of those above, the cohort or the package of the model cannot be had, a group of
+        ``weights`` lacks a label in training, or ``rows`` lack columns, have one twice, hold lengths of stay that are
+        no numbers of days, codes of no group or infinite amounts, or are too few for long and other stays in each part.
 
     References
     ----------
@@ -115,6 +117,7 @@ def stays_counts(
     stays, facts = cohort.kept(datasets.load(dataset) if rows is None else _given(rows, cohort))
     x, label = cohort.features(stays, predictors), cohort.label(stays)
     part = _parts(label, split, seed)
+    _check_parts(part, label)
     train, held = np.flatnonzero(part == "train"), np.flatnonzero(part != "train")
     weight = None if weights is None else training_weights(cohort, stays.iloc[train], label.iloc[train], weights)
     risk = scored(estimator, x.iloc[train], label.iloc[train], x.iloc[held], weight, n_jobs if model in PARALLEL else 1)
@@ -137,7 +140,7 @@ def stays_counts(
         threshold=THRESHOLD,
         **_sizes(part, label, facts),
         **_performance(frame, list(groups)),
-        seed=seed,
+        seed=int(seed),
         source_sha256=datasets.checksum(dataset) if rows is None else None,
         auditlib=auditlib.__version__,
         scikit_learn=sklearn.__version__,
@@ -161,7 +164,7 @@ def stays_table(name: str) -> Counts:
     >>> stays_table("stays-xgboost").groups["partition"]
     ('selection', 'audit')
     """
-    if name not in STAYS_TABLES and name not in TEXAS_TABLES:
+    if not isinstance(name, str) or (name not in STAYS_TABLES and name not in TEXAS_TABLES):
         raise AuditInputError(f"no table named {name!r}: choose one of {', '.join(STAYS_TABLES)}.")
     path = counts_path(name)
     if not path.exists():
@@ -210,6 +213,8 @@ def _checked(dataset: str, model: str, seed: int, split: str, site: bool, n_jobs
         raise AuditInputError(f"split = {split!r}: choose one of {', '.join(SPLITS)}.")
     if split == "in_order" and cohort.order is None:
         raise AuditInputError(f"split = 'in_order': nothing says which stay of {dataset} came first; use 'random'.")
+    if not isinstance(site, bool | np.bool_):
+        raise AuditInputError(f"site must be True or False, not {site!r}.")
     if site and cohort.site is None:
         raise AuditInputError(f"site = True: {dataset} does not name the hospitals.")
     check_jobs(n_jobs)
@@ -223,6 +228,10 @@ def _given(rows: object, cohort: StayCohort) -> pd.DataFrame:
         raise AuditInputError(f"rows: a pandas DataFrame is needed, not {type(rows).__name__}.")
     if absent := sorted({name for name in needed if name is not None and name not in rows}):
         raise AuditInputError(f"rows: columns {absent[:5]} are missing ({len(absent)}); give the cohort's columns.")
+    if twice := sorted({str(name) for name in rows.columns[rows.columns.duplicated()]}):
+        raise AuditInputError(f"rows: columns {twice[:5]} are there more than once; keep one of each.")
+    if rows.empty:
+        raise AuditInputError("rows: there are none; give at least one stay.")
     return rows
 
 
@@ -233,11 +242,27 @@ def _parts(label: pd.Series, split: str, seed: int) -> NDArray[Any]:
         first, second = (int(len(label) * share) for share in np.cumsum(SHARES)[:2])
         part[first:second], part[second:] = PARTS[1:]
         return part
+    if min(long := int(label.sum()), len(label) - long) < FEWEST:
+        raise AuditInputError(
+            f"rows: of {len(label):,} stays {long:,} are longer than {LONG} days; at least {FEWEST} longer and "
+            f"{FEWEST} others are needed, to fit, select and audit on."
+        )
     rest = models.split(label, test=SHARES[1] + SHARES[2], seed=seed)[1]
     last = models.split(label.iloc[rest], test=SHARES[2] / (SHARES[1] + SHARES[2]), seed=seed)[1]
     part[rest] = PARTS[1]
     part[rest[last]] = PARTS[2]
     return part
+
+
+def _check_parts(part: NDArray[Any], label: pd.Series) -> None:
+    """An error unless every part holds long stays and others."""
+    for name in PARTS:
+        held = label[part == name]
+        if held.nunique() < 2:
+            raise AuditInputError(
+                f"rows: of the {len(held):,} stays of the part {name!r}, {int(held.sum()):,} are longer than {LONG} "
+                "days; every part needs both kinds: give more rows."
+            )
 
 
 def _sizes(part: NDArray[Any], label: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:

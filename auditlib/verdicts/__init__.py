@@ -3,6 +3,7 @@
 from auditlib.verdicts.closed import expected_flip_rate, range_probability
 from auditlib.verdicts.flips import flip_rate, limits_of, passes, verdict
 from auditlib.verdicts.metrics import LIMITS, METRICS, Limit, largest_bin_error, verdict_metrics
+from auditlib.verdicts.plan import planned_table
 from auditlib.verdicts.sizes import SIZES, audit_size, settling_size
 from auditlib.verdicts.variants import CAL_VERSIONS, TI_VERSIONS, compare_versions
 
@@ -20,6 +21,7 @@ __all__ = [
     "largest_bin_error",
     "limits_of",
     "passes",
+    "planned_table",
     "range_probability",
     "settling_size",
     "verdict",

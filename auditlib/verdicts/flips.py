@@ -9,12 +9,18 @@ import numpy as np
 import xarray as xr
 from scipy.stats import norm
 
+from auditlib.counts.edges import snap
+from auditlib.counts.levels import check_names
 from auditlib.errors import AuditInputError
 from auditlib.verdicts.metrics import LIMITS, METRICS, Limit
 
 NOISE = 1e-9  # 0.1 and 0.3 − 0.2 are one number
 RULE_OF_THREE = 3  # −ln .05: what was never seen in K draws has a chance of at most 3/K, with 95% confidence
 Limits = Mapping[str, float | Limit]
+RESULTS = (
+    *("p_pass", "vfr", "dominant", "margin", "mc_error", "replication_flip", "bound", "replication_bound"),
+    *("undefined", "n", "estimate", "verdict", "disagrees"),
+)
 
 
 def limits_of(limits: Limits | None) -> dict[str, Limit]:
@@ -49,11 +55,22 @@ def limits_of(limits: Limits | None) -> dict[str, Limit]:
 
 def _in_range(name: str, value: Any) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    low_open, high = name == "DI", np.inf if name == "TI" else 1.0
+    low_open, high = name == "DI", np.finfo(np.float64).max if name == "TI" else 1.0
     if not number or not (value > 0 if low_open else value >= 0) or not value <= high or not np.isfinite(value):
         words = "above 0 and at most 1" if low_open else "at least 0" + ("" if name == "TI" else " and at most 1")
         raise AuditInputError(f"limits: the limit of {name} must be {words}, not {value!r}.")
-    return float(value)
+    # A float32 is the decimal it is written as, and 0.1·3 is 0.3, as thresholds are.
+    return float(str(value)) if isinstance(value, np.floating) and value.dtype != np.float64 else snap(value)
+
+
+def noise(values: xr.DataArray) -> float:
+    """What a value may be off its limit by rounding: 1e-9, and more where its type has fewer digits.
+
+    >>> noise(xr.DataArray(0.1)), noise(xr.DataArray(np.float32(0.1))) < 1e-6
+    (1e-09, True)
+    """
+    kind = values.dtype
+    return max(NOISE, 2 * float(np.finfo(kind).eps)) if kind.kind == "f" else NOISE
 
 
 def stacked(values: Any, metric: str | None, limits: Limits | None) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
@@ -65,30 +82,64 @@ def stacked(values: Any, metric: str | None, limits: Limits | None) -> tuple[xr.
     (('metric',), [0.8, 0.1], [True, False])
     """
     known = limits_of(limits)
+    values = _array_of(values, metric)
+    if "metric" not in values.dims:
+        one = known[_metric_of(values, metric)]
+        return values.reset_coords(drop=True), xr.DataArray(one.value), xr.DataArray(one.at_least)
+    found = [known[_known(str(name))] for name in values["metric"].values]
+    over: dict[str, Any] = {"dims": "metric", "coords": {"metric": values["metric"].values}}
+    return (
+        values.reset_coords(drop=True),
+        xr.DataArray([limit.value for limit in found], **over),
+        xr.DataArray([limit.at_least for limit in found], **over),
+    )
+
+
+def _array_of(values: Any, metric: str | None) -> xr.DataArray:
+    """The values of ``metric``, or of all there are over a ``metric`` dim."""
+    if metric is not None:
+        _known(metric)
     if isinstance(values, xr.Dataset):
-        if metric is not None:
-            values = values[_known(metric)]
-        else:
-            values = values[[_known(str(name)) for name in values.data_vars]].to_dataarray("metric")
+        check_names(values.dims, ["metric"], "a verdict on a Dataset of metrics")
+        names = [_known(str(name)) for name in values.data_vars] if metric is None else [metric]
+        if not names:
+            raise AuditInputError("there is no metric in this Dataset: pass what verdict_metrics(…) returns.")
+        if metric is not None and metric not in values.data_vars:
+            raise AuditInputError(_absent(metric, values.data_vars))
+        values = values[names].to_dataarray("metric") if metric is None else values[metric]
     if not isinstance(values, xr.DataArray) or values.dtype.kind not in "iuf":
         raise AuditInputError(
             "verdicts are given on numbers with named dims: pass what verdict_metrics(…) returns, or a metric of it."
         )
-    if metric is None and "metric" in values.coords and "metric" in values.dims:
-        names = [_known(str(name)) for name in values["metric"].values]
-        over: dict[str, Any] = {"dims": "metric", "coords": {"metric": values["metric"]}}
-        found = [known[name] for name in names]
-        return (
-            values,
-            xr.DataArray([limit.value for limit in found], **over),
-            xr.DataArray([limit.at_least for limit in found], **over),
-        )
-    limit = known[_known(metric if metric is not None else values.name)]
-    return values, xr.DataArray(limit.value), xr.DataArray(limit.at_least)
+    if "metric" not in values.dims:
+        return values
+    if "metric" not in values.coords:
+        raise AuditInputError("the dim 'metric' does not say which metrics it is over; give it coordinates.")
+    names = [str(name) for name in values["metric"].values]
+    if len(set(names)) < len(names) or not names:
+        raise AuditInputError("the dim 'metric' must name at least one metric, each once.")
+    if metric is None:
+        return values
+    if metric not in names:
+        raise AuditInputError(_absent(metric, names))
+    return values.isel(metric=names.index(metric))
+
+
+def _absent(metric: str, names: Any) -> str:
+    return f"there is no {metric} here, only {', '.join(map(str, names)) or 'nothing'}."
+
+
+def _metric_of(values: xr.DataArray, metric: str | None) -> str:
+    """Which metric values are of, by ``metric``, by their name, or by where they were selected from several."""
+    label = values.coords["metric"].item() if "metric" in values.coords and not values.coords["metric"].ndim else None
+    said = [str(name) for name in (metric, values.name, label) if isinstance(name, str) and name in LIMITS]
+    if len(set(said)) > 1:
+        raise AuditInputError(f"which metric is this? It is called {' and '.join(dict.fromkeys(said))}.")
+    return said[0] if said else _known(metric if metric is not None else values.name)
 
 
 def _known(metric: Any) -> str:
-    if metric not in LIMITS:
+    if not isinstance(metric, str) or metric not in LIMITS:
         raise AuditInputError(f"which metric is this? {metric!r} is none of {', '.join(METRICS)}; say metric=….")
     return str(metric)
 
@@ -96,13 +147,13 @@ def _known(metric: Any) -> str:
 def passes(values: xr.DataArray | xr.Dataset, metric: str | None = None, limits: Limits | None = None) -> xr.DataArray:
     """1 where a metric is within its limit, 0 where it is not, NaN where it is undefined.
 
-    Limits are inclusive; a distance of 1e-9, which is rounding noise, does not fail.
+    Limits are inclusive; a distance of 1e-9, which is rounding noise, does not fail (2e-7 where values are float32).
 
     Parameters
     ----------
     values : Dataset of ``verdict_metrics``, or a DataArray of one metric
     metric : str, optional
-        Which one a DataArray holds, if its name does not say so.
+        Which one a DataArray holds, if its name does not say so; or the one meant, of several.
     limits : mapping, optional
         Other limits, such as ``{"DI": 0.9}``.
 
@@ -117,7 +168,8 @@ def passes(values: xr.DataArray | xr.Dataset, metric: str | None = None, limits:
     [1.0, 0.0, nan]
     """
     held, limit, at_least = stacked(values, metric, limits)
-    within = xr.where(at_least, held >= limit - NOISE, held <= limit + NOISE)
+    off, held = noise(held), held.astype(np.float64)
+    within = xr.where(at_least, held >= limit - off, held <= limit + off)
     return within.astype(np.float64).where(held.notnull()).transpose(*held.dims).reset_coords(drop=True)
 
 
@@ -150,14 +202,16 @@ def flip_rate(
         With a ``replicate`` dim.
     metric, limits : as ``passes``
     point : as `replicates`, without the ``replicate`` dim, optional
-        The metrics of the data themselves, to be set beside the dominant verdict.
+        The metrics of the data themselves, to be set beside the dominant verdict: of the same metrics, sites and so
+        on, in any order.
 
     Returns
     -------
     Dataset over the other dims:
 
     - ``p_pass`` share of passes; ``vfr``; ``dominant`` verdict ("pass", "fail", "tie", "undefined")
-    - ``margin`` |mean − limit| in standard deviations of the replicates (infinite where these do not vary)
+    - ``margin`` |mean − limit| in standard deviations of the replicates (where these do not vary, infinite, and NaN at
+      the limit itself)
     - ``mc_error`` √(VFR(1 − VFR)/K), what the number of replicates leaves open
     - ``replication_flip`` Φ(Φ⁻¹(VFR)/√2): the chance that the next audit of this size disagrees with this one's
       dominant verdict, averaged over truths (all equally likely beforehand), for metrics that are nearly normal with a
@@ -172,7 +226,8 @@ def flip_rate(
     Raises
     ------
     AuditInputError
-        Without a ``replicate`` dim or with none of it, and as ``passes``.
+        Without a ``replicate`` dim or with none of it; for a `point` of another metric or other levels; for a dim
+        called as a part of the result; and as ``passes``.
 
     References
     ----------
@@ -191,6 +246,7 @@ def flip_rate(
         raise AuditInputError(
             "flip_rate takes replicates: the verdict_metrics(…) of counts.resample(n, …) with n of at least 1."
         )
+    check_names(held.dims, RESULTS, "flip_rate")
     passed = passes(replicates, metric, limits)
     n = passed.notnull().sum("replicate")
     some = n > 0
@@ -211,7 +267,10 @@ def flip_rate(
             "n": n,
         }
     ).reset_coords(drop=True)
-    return found if point is None else found.merge(_beside(point, metric, limits, found), join="exact")
+    if point is None:
+        return found
+    name = metric if "metric" in held.dims else _metric_of(_array_of(replicates, metric), metric)
+    return found.merge(_beside(point, name, limits, found), join="exact")
 
 
 def _replicated(vfr: xr.DataArray) -> xr.DataArray:
@@ -225,22 +284,39 @@ def _dominant(p_pass: xr.DataArray) -> xr.DataArray:
 
 
 def _margin(held: xr.DataArray, limit: xr.DataArray) -> xr.DataArray:
-    """In standard deviations (ddof 1) of what is defined; NaN for a single replicate that is at its limit."""
+    """In standard deviations (ddof 1) of what is defined; NaN for one replicate, and for equal ones at the limit."""
+    off, held = noise(held), held.astype(np.float64)
     mean = held.mean("replicate", skipna=True)
     several = held.notnull().sum("replicate") > 1
     deviations = ((held - mean) ** 2).sum("replicate") / (held.notnull().sum("replicate") - 1).where(several)
+    away = abs(mean - limit)
+    equal = several & (held.max("replicate") - held.min("replicate") <= off)  # of which only rounding varies
     with np.errstate(divide="ignore", invalid="ignore"):
-        return abs(mean - limit) / deviations**0.5
+        return (away / deviations**0.5).where(~equal, (away * np.inf).where(away > off))
 
 
 def _beside(point: Any, metric: str | None, limits: Limits | None, found: xr.Dataset) -> xr.Dataset:
-    estimate = stacked(point, metric, limits)[0].reset_coords(drop=True)
-    if set(estimate.dims) != set(found["vfr"].dims):
-        raise AuditInputError(
-            f"point has dims {', '.join(map(str, estimate.dims)) or 'none'}, but the replicates, without their own, "
-            f"have {', '.join(map(str, found['vfr'].dims)) or 'none'}."
-        )
-    said = verdict(point, metric, limits)
+    estimate = _like(stacked(point, metric, limits)[0], found["vfr"])
+    said = verdict(estimate, metric if "metric" not in estimate.dims else None, limits)
     known = (said != "undefined") & ~found["dominant"].isin(["undefined"])
     other = (said != found["dominant"]).astype(np.float64).where(known)
     return xr.Dataset({"estimate": estimate, "verdict": said, "disagrees": other})
+
+
+def _like(estimate: xr.DataArray, found: xr.DataArray) -> xr.DataArray:
+    """The estimate with its levels in the order of the replicates'."""
+    if set(estimate.dims) != set(found.dims):
+        raise AuditInputError(
+            f"point has dims {', '.join(map(str, estimate.dims)) or 'none'}, but the replicates, without their own, "
+            f"have {', '.join(map(str, found.dims)) or 'none'}."
+        )
+    for dim in estimate.dims:
+        ours, theirs = (part[dim].values.tolist() for part in (found, estimate))  # positions, without coordinates
+        if sorted(map(str, ours)) != sorted(map(str, theirs)):
+            raise AuditInputError(
+                f"point has {dim} {', '.join(map(str, theirs))}, but the replicates have {', '.join(map(str, ours))}: "
+                "take both from the same counts in the same way."
+            )
+        if dim in found.coords and dim in estimate.coords:
+            estimate = estimate.isel({dim: [theirs.index(level) for level in ours]})
+    return estimate

@@ -10,7 +10,9 @@ import numpy as np
 import xarray as xr
 
 from auditlib.counts import Counts
+from auditlib.counts.cells import check_counts, wide
 from auditlib.counts.edges import check_bins
+from auditlib.counts.levels import check_names
 from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
 from auditlib.metrics import (
@@ -42,6 +44,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
     }
 )
 METRICS = tuple(LIMITS)
+WIDE = "bin.wide"  # a name that no group has
 
 
 def verdict_metrics(
@@ -70,7 +73,8 @@ def verdict_metrics(
     threshold : as ``Counts.at`` takes it
         From which score on a patient is flagged; for Counts only, and needed there.
     scores : Counts, optional
-        Where Cal is taken from when `source` is a table, such as one whose thresholds differ by joint group.
+        Where Cal is taken from when `source` is a table, such as one whose thresholds differ by joint group: of the
+        same patients, groups, sites and replicates.
 
     Returns
     -------
@@ -80,7 +84,8 @@ def verdict_metrics(
     Raises
     ------
     AuditInputError
-        For an unknown dim or one with a single group; Counts without a threshold; a table with one.
+        For an unknown dim or one with a single group; Counts without a threshold; a table with one, or whose cells are
+        no counts; scores of other patients; a dim called like a metric.
 
     References
     ----------
@@ -122,24 +127,77 @@ def confusion_of(
             raise AuditInputError(
                 f"verdict_metrics takes Counts or the Dataset of counts.at(…), not {type(source).__name__}."
             )
-        check_dim(source, dim)
+        check_counts(source)
+        check_dim(source["tp"], dim)
+        check_names(source["tp"].dims, METRICS, "verdict_metrics")
+        if scores is not None:
+            _check_scores(scores, source, dim)
         return source, scores
     if threshold is None:
         raise AuditInputError("say from which score on a patient is flagged: threshold=….")
     source.column(dim)
+    check_names(source.dims, METRICS, "verdict_metrics")
     table = source.at(threshold)
     check_dim(table, dim)
-    return table, source if scores is None else scores
+    if scores is None:
+        return table, source
+    _check_scores(scores, table, dim)
+    return table, scores
+
+
+def _check_scores(scores: Counts, table: xr.Dataset, dim: str) -> None:
+    """An error unless the scores are of the patients of the table: of the same groups, sites and replicates."""
+    scores.column(dim)
+    held = scores.at(0.0)  # of whom all are flagged: tp have the outcome, fp have not
+    strange = [str(name) for name in held["tp"].dims if name not in table["tp"].dims]
+    if strange:
+        raise AuditInputError(f"scores have dims that the table lacks: {', '.join(strange)}; sum or select them first.")
+    if "replicate" in table["tp"].dims and not scores.resampled:
+        raise AuditInputError(
+            "the table holds replicates, but the scores do not, so Cal would not vary: take both from one "
+            "counts.resample(…), such as again.at(…) and scores=again."
+        )
+    for name in held["tp"].dims:
+        ours, theirs = (_levels(part, str(name)) for part in (table, held))
+        if sorted(ours) != sorted(theirs):
+            raise AuditInputError(
+                f"scores and the table differ in {name!r}: the table has {_named(ours)}, the scores {_named(theirs)}. "
+                "Take both from the same counts."
+            )
+    if "expected_at" in table.variables:  # counts made to have another prevalence
+        return
+    for cell, other, words in (("tp", "fn", "with"), ("fp", "tn", "without")):
+        people = (wide(table[cell]) + wide(table[other])).reset_coords(drop=True)
+        off = abs(people - in_order(held[cell].reset_coords(drop=True), people))
+        if bool((off > 1e-6 * people + 1e-6).any()):
+            raise AuditInputError(
+                f"scores are of other patients than the table: their numbers of people {words} the outcome differ by "
+                f"up to {off.max().item():,}. Take both from the same counts (and the same replicates)."
+            )
+
+
+def _levels(part: xr.Dataset, name: str) -> list[str]:
+    return [str(level) for level in part[name].values] if name in part.coords else [""] * part.sizes[name]
+
+
+def _named(levels: list[str]) -> str:
+    return ", ".join(levels[:10]) + ", …" * (len(levels) > 10) if any(levels) else f"{len(levels):,}"
+
+
+def in_order(found: xr.DataArray, like: xr.DataArray) -> xr.DataArray:
+    """What comes of scores, with levels in the order of the table's, and its coordinates."""
+    for name in found.dims:
+        if name in found.coords and name in like.coords:
+            held = [str(level) for level in found[name].values]
+            found = found.isel({name: [held.index(str(level)) for level in like[name].values]})
+            found = found.assign_coords({name: like[name]})
+    return found
 
 
 def _calibration(scores: Counts | None, dim: str, like: xr.DataArray) -> xr.DataArray:
     if scores is None or scores.edges.kind == "cut":
         return xr.full_like(like, np.nan)
-    found = calibration_gap(scores, dim).reset_coords(drop=True)
-    strange = [str(d) for d in found.dims if d not in like.dims]
-    if strange:
-        raise AuditInputError(f"scores have dims that the table lacks: {', '.join(strange)}; sum or select them first.")
-    return found.broadcast_like(like)
+    return in_order(calibration_gap(scores, dim).reset_coords(drop=True), like).broadcast_like(like)
 
 
 def largest_bin_error(counts: Counts, dim: str, bins: int = 10) -> xr.DataArray:
@@ -152,7 +210,8 @@ def largest_bin_error(counts: Counts, dim: str, bins: int = 10) -> xr.DataArray:
     Raises
     ------
     AuditInputError
-        After ``.cut``, for an unknown dim, or when ``bins`` does not divide the grid of the counts.
+        For what are no Counts, after ``.cut``, for an unknown dim, or when ``bins`` does not divide the grid of the
+        counts.
 
     Examples
     --------
@@ -163,6 +222,8 @@ def largest_bin_error(counts: Counts, dim: str, bins: int = 10) -> xr.DataArray:
     >>> round(float(largest_bin_error(counts, "g")), 2)
     0.45
     """
+    if not isinstance(counts, Counts):
+        raise AuditInputError(f"largest_bin_error takes Counts with score bins, not {type(counts).__name__}.")
     counts.column(dim)
     check_bins(bins)
     if counts.edges.kind == "cut":
@@ -171,11 +232,11 @@ def largest_bin_error(counts: Counts, dim: str, bins: int = 10) -> xr.DataArray:
         raise AuditInputError(f"bins = {bins} does not divide the {counts.edges.grid} bins of these counts.")
     held = counts.histogram()
     middle = counts.edges.representative()
-    wide_bin = np.minimum((counts.edges.lower * bins + 1e-9).astype(int), bins - 1)
-    held = held.assign_coords(wide=("bin", wide_bin))
+    tenth = np.minimum((counts.edges.lower * bins + 1e-9).astype(int), bins - 1)
+    held = held.assign_coords({WIDE: ("bin", tenth)})
     score = xr.DataArray(middle, dims="bin", coords={"bin": held["bin"]})
-    n = held.sum("label").groupby("wide").sum("bin")
-    scores = (held.sum("label") * score).groupby("wide").sum("bin")
-    labels = held.sel(label=1, drop=True).groupby("wide").sum("bin")
+    n = held.sum("label").groupby(WIDE).sum("bin")
+    scores = (held.sum("label") * score).groupby(WIDE).sum("bin")
+    labels = held.sel(label=1, drop=True).groupby(WIDE).sum("bin")
     error: xr.DataArray = abs(scores - labels) / n.where(n > 0)
-    return error.max("wide").max(dim, skipna=False).rename("largest_bin_error")
+    return error.max(WIDE).max(dim, skipna=False).rename("largest_bin_error")

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from auditlib.counts import Counts
+from auditlib.counts.cells import wide
 from auditlib.counts.draws import generator
+from auditlib.counts.levels import check_names
 from auditlib.counts.merge import check_whole
 from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
 from auditlib.verdicts.closed import expected_flip_rate
 from auditlib.verdicts.flips import Limits
-from auditlib.verdicts.metrics import verdict_metrics
+from auditlib.verdicts.metrics import confusion_of, verdict_metrics
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 25_000, 50_000, 100_000)
 PER_DECADE, SMALLEST, LARGEST = 20, 100, 10**8  # the sizes among which ``settling_size`` looks
+LEAST = 30  # with the outcome and without it in each group: below, it is a small group and its rates are not normal
+UNDEFINED = 0.05  # of the repetitions: from a metric that more of them lack, those that have it are no sample
+RESULTS = (
+    *("metric", "size", "mean", "sd", "undefined", "cv", "cv_corrected"),
+    *("n_star", "n_star_corrected", "n_precision", "n_settled", "p_pass", "vfr"),
+)
 Z = 1.959964
 
 
@@ -27,7 +35,7 @@ def audit_size(
     dim: str,
     *,
     threshold: Thresholds,
-    sizes: Sequence[int] = SIZES,
+    sizes: int | Iterable[int] = SIZES,
     repetitions: int = 30,
     strata: str | Sequence[str] = "label",
     cv: float = 0.05,
@@ -60,14 +68,17 @@ def audit_size(
     for the SD of a mean, rough for a spread near a tie. Over ``metric`` alone, NaN for "not among these sizes" or
     "never":
 
-    - ``n_star``, ``n_star_corrected``: the first size whose CV, or corrected CV, is below `cv`
-    - ``n_precision`` = N·(1.96·SD/precision)², SD being that of a metric of N patients drawn with replacement
-    - ``n_settled``: ``settling_size``
+    - ``n_star``, ``n_star_corrected``: the first size whose CV, or corrected CV, is below `cv`, and at which at most
+      5% of the repetitions leave the metric undefined
+    - ``n_precision`` = N·(1.96·SD/precision)², SD being that of a metric of N patients drawn with replacement; NaN
+      where over 5% of these draws leave it undefined
+    - ``n_settled``: ``settling_size``, with every group at ``LEAST`` or more
 
     Raises
     ------
     AuditInputError
-        For fewer than 2 repetitions, no size below N, or a `cv`, `precision` or `flip` outside its range.
+        For counts that are resampled, or of patients with several rows; fewer than 2 repetitions; no size below N; a
+        `cv`, `precision` or `flip` outside its range; a dim called as a part of the result.
 
     References
     ----------
@@ -92,15 +103,18 @@ def audit_size(
     _between("cv", cv, np.inf)
     _between("precision", precision, np.inf)
     few, rng = _below(counts, sizes), generator(seed)
+    check_names(counts.dims, RESULTS, "audit_size")
     drawn = [_spread_out(counts.resample(repetitions, strata, n, replace=False, seed=rng), dim, threshold) for n in few]
     table = xr.concat(drawn, xr.DataArray(few, dims="size", name="size")).transpose("metric", "size", ...)
     share = xr.DataArray(few, {"size": few}, ["size"]) / counts.n_rows
     table["cv"] = (table["sd"] / table["mean"]).where(table["mean"] > 0)
     table["cv_corrected"] = table["cv"] / (1 - share) ** 0.5
-    table["n_star"] = _first(table["cv"] < cv)
-    table["n_star_corrected"] = _first(table["cv_corrected"] < cv)
-    whole = _spread_out(counts.resample(500, strata, seed=rng), dim, threshold)["sd"]
-    table["n_precision"] = np.ceil(counts.n_rows * (Z * whole / precision) ** 2).where(whole > 0)
+    defined = table["undefined"] <= UNDEFINED
+    table["n_star"] = _first(defined & (table["cv"] < cv))
+    table["n_star_corrected"] = _first(defined & (table["cv_corrected"] < cv))
+    whole = _spread_out(counts.resample(500, strata, seed=rng), dim, threshold)
+    needed = np.ceil(counts.n_rows * (Z * whole["sd"] / precision) ** 2)
+    table["n_precision"] = needed.where((whole["sd"] > 0) & (whole["undefined"] <= UNDEFINED))
     table["n_settled"] = settling_size(counts, dim, threshold=threshold, flip=flip, limits=limits)
     return table
 
@@ -112,13 +126,19 @@ def _between(name: str, value: object, high: float) -> None:
         raise AuditInputError(f"{name} must be a number {words}, not {value!r}.")
 
 
-def _below(counts: Any, sizes: Sequence[int]) -> list[int]:
+def _below(counts: Any, sizes: Any) -> list[int]:
     if not isinstance(counts, Counts):
         raise AuditInputError(f"audit_size takes Counts, not {type(counts).__name__}.")
     if counts.clustered:
         raise AuditInputError(
             "audit_size takes rows as patients; these are patients with several rows: see .as_rows()."
         )
+    if counts.resampled:
+        raise AuditInputError("audit_size draws its audits itself: give the counts that are not resampled.")
+    sizes = [sizes] if np.ndim(sizes) == 0 and isinstance(sizes, int | float | str | np.generic) else sizes
+    if not isinstance(sizes, Iterable):
+        raise AuditInputError(f"sizes must be numbers of patients, such as {[*SIZES[:3]]}, not {sizes!r}.")
+    sizes = list(sizes)
     for size in sizes:
         check_whole(size, "sizes")
     few = sorted({int(size) for size in sizes if size < counts.n_rows})
@@ -152,21 +172,27 @@ def settling_size(
     scores: Counts | None = None,
     flip: float = 0.10,
     limits: Limits | None = None,
+    least: float = LEAST,
 ) -> xr.DataArray:
     """Smallest audit from which on the expected flip rate stays at most ``flip``, by ``expected_flip_rate``.
 
-    An audit in which groups, outcomes and rates are as here. It is looked for among 20 sizes a factor of ten from 100
+    An audit in which groups, outcomes and rates are as here, and in which every group has at least `least` patients
+    with the outcome and as many without it, on average. It is looked for among 20 sizes a factor of ten from 100
     to 100 million, and interpolated on the logarithm between the two that enclose it. NaN where even the largest
-    does not settle the verdict (the metric is at its limit), or the metric is undefined; 100 where the smallest does.
+    does not settle the verdict (the metric is very near its limit), the metric is undefined, or a group lacks one of
+    the outcomes altogether.
 
-    A verdict may settle on the wrong side: the size is that at which resampling agrees with itself were the rates
-    exactly those observed.
+    Two audits of a settled verdict disagree with a chance of up to 2·flip·(1 − flip), 18% for the default. A verdict
+    may settle on the wrong side: the size is that at which audits agree were the rates exactly those observed. Near a
+    limit it says little, and a spread of several groups is biased: that of an estimate lies above that of the truth.
 
     Parameters
     ----------
     source, dim, threshold, scores, limits : as ``expected_flip_rate``
     flip : float
         Above 0, below 0.5.
+    least : float
+        0 lets groups be as small as they come, for a size of 100 at the smallest; the normal law does not hold there.
 
     Returns
     -------
@@ -176,17 +202,36 @@ def settling_size(
     --------
     >>> from auditlib.counts import parse_confusion
     >>> table = parse_confusion("A:160,100,300,40; B:150,100,300,50")
-    >>> int(settling_size(table, "group").sel(metric="EOpp"))
-    1372
+    >>> found = settling_size(table, "group")  # one in six is of A and has the outcome: 180 patients for 30 of them
+    >>> int(found.sel(metric="EOpp")), int(found.sel(metric="TI"))
+    (1372, 180)
+    >>> int(settling_size(table, "group", least=0).sel(metric="TI"))
+    100
     """
     _between("flip", flip, 0.5)
+    if isinstance(least, bool) or not isinstance(least, int | float | np.number) or not 0 <= least < np.inf:
+        raise AuditInputError(f"least must be a number of patients from 0 on, not {least!r}.")
     decades = round(np.log10(LARGEST / SMALLEST))
     tried = np.unique(np.geomspace(SMALLEST, LARGEST, PER_DECADE * decades + 1).round().astype(int)).tolist()
     options: dict[str, Any] = {"threshold": threshold, "scores": scores, "limits": limits}
+    check_names(getattr(source, "dims", ()), ["metric", "size"], "settling_size")
     vfr = expected_flip_rate(source, dim, size=tried, **options)["vfr"].transpose(..., "size")
     values = vfr.values.reshape(-1, len(tried))
     found = [_crossing(np.log(tried), one, flip) for one in values]
-    return vfr.isel(size=0, drop=True).copy(data=np.reshape(found, vfr.shape[:-1])).rename("settling_size")
+    size = vfr.isel(size=0, drop=True).copy(data=np.reshape(found, vfr.shape[:-1])).rename("settling_size")
+    if least == 0:
+        return size
+    floor: xr.DataArray = least / _rarest(confusion_of(source, dim, threshold, scores)[0], dim)
+    floor = floor.where(np.isfinite(floor)).broadcast_like(size).transpose(*size.dims)
+    return size.copy(data=np.maximum(size.values, np.ceil(floor.values)))
+
+
+def _rarest(table: xr.Dataset, dim: str) -> xr.DataArray:
+    """Share of all patients who are in a group and have, or lack, the outcome: the smallest such share."""
+    tp, fp, fn, tn = (wide(table[cell]).astype(np.float64).reset_coords(drop=True) for cell in ("tp", "fp", "fn", "tn"))
+    fewer = np.minimum(tp + fn, fp + tn)
+    rarest: xr.DataArray = fewer.min(dim) / (tp + fp + fn + tn).sum(dim)
+    return rarest
 
 
 def _crossing(log_size: np.ndarray, vfr: np.ndarray, flip: float) -> float:

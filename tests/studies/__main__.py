@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tests.studies import (
+    agreement_coverage,
+    audit_sweeps,
     band_coverage,
     bootstrap_oracle,
     capacity_optimism,
@@ -16,12 +18,14 @@ from tests.studies import (
     kappa_identical_sites,
     optimism,
     settling,
+    settling_plans,
     share_coverage,
     spread_coverage,
 )
 from tests.studies.tools import write
 
 STUDIES = {
+    "agreement_coverage": agreement_coverage.run,
     "bootstrap_oracle": bootstrap_oracle.run,
     "capacity_optimism": capacity_optimism.run,
     "band_coverage": band_coverage.run,
@@ -36,6 +40,8 @@ STUDIES = {
     "flip_truth": flip_truth.run,
     "flip_closed_form": flip_closed_form.run,
     "settling": settling.run,
+    "settling_plans": settling_plans.run,
+    "audit_sweeps": audit_sweeps.run,
     "kappa_identical_sites": kappa_identical_sites.run,
 }
 

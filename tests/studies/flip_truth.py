@@ -136,5 +136,3 @@ def study(audits: int = AUDITS, chosen: tuple[Setting, ...] | None = None, seed:
 def run() -> pd.DataFrame:
     """The study in full (two minutes of one core)."""
     return study()
-
-

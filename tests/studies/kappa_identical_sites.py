@@ -4,7 +4,8 @@ One population of patients with four attributes, and twenty samples from it in e
 about is chance. The score is calibrated in each joint group but for a shift: among those with and without the outcome
 its logit is normal with the same variance, which makes it the prior log odds plus the log of the likelihood ratio.
 
-``like Texas`` has the published gaps in base rates (age .40, race .19), small ones between sexes and ethnicities.
+``like Texas`` has the published gap in base rates by age (.41; published .40), a smaller one by race
+(.12; published .19) and small ones between sexes and ethnicities.
 ``near limits``: four attributes of two groups, in which DI, SPD, EOpp and EOD lie 5% and 15% below and above their
 limits. ``far from limits``: groups by race and by age differ so much, and sexes and ethnicities so little, that no
 verdict is in doubt once sites are large. TI passes throughout: no population of this kind comes near its limit.

@@ -197,7 +197,7 @@ def test_audit_size_precision_is_the_square_law():
 
 def test_settling_size_is_where_the_expected_flip_rate_crosses():
     counts = cohort()
-    found = settling_size(counts, "group", threshold=0.2)
+    found = settling_size(counts, "group", threshold=0.2, least=0)
     some = found.dropna("metric").where(found > 100, drop=True)
     assert some.size
     for metric in some["metric"].values:
@@ -212,7 +212,43 @@ def test_a_metric_at_its_limit_never_settles():
     table = al.parse_confusion("A:160,100,300,40; B:140,100,300,60")  # sensitivity .8 and .7
     found = settling_size(table, "group")
     assert np.isnan(float(found.sel(metric="EOpp")))
-    assert float(found.sel(metric="TI")) == 100
+    assert float(found.sel(metric="TI")) == 180  # 30 of 200 in 1,200 with the outcome
+    assert float(settling_size(table, "group", least=0).sel(metric="TI")) == 100  # the smallest looked at
+
+
+def test_every_group_has_thirty_with_and_without_the_outcome():
+    table = al.parse_confusion("A:80,10,300,20; B:8,1,11,2")  # 410 and 22 of 432; 10 of B have the outcome, 12 have not
+    found, small = settling_size(table, "group"), settling_size(table, "group", least=0)
+    assert float(found.sel(metric="TI")) == ceil(432 * 30 / 10)
+    assert (found.dropna("metric") == np.maximum(small.dropna("metric"), 1_296)).all()
+    assert float(settling_size(table, "group", least=60).sel(metric="TI")) == 2 * 1_296
+    stacked = xr.concat([table, 2 * table], "site")
+    assert settling_size(stacked, "group").sel(metric="TI").values.tolist() == [1_296, 1_296]
+    none = al.parse_confusion("A:80,10,300,20; B:0,1,11,0")  # of B, nobody has the outcome
+    assert np.isnan(settling_size(none, "group")).all()
+    assert np.isfinite(settling_size(none, "group", least=0).sel(metric="SPD"))
+    for least in (-1, float("inf"), "30", True):
+        with pytest.raises(al.AuditInputError, match="least"):
+            settling_size(table, "group", least=least)
+
+
+def test_several_groups_tied_at_the_limit_keep_one_flip_rate_at_any_size():
+    """With n groups at the top and m at the bottom, 1 in C(n + m, n) orders has none of the one beyond the other."""
+    for high, low, chance in ((1, 1, 1 / 2), (2, 1, 1 / 3), (3, 2, 1 / 10)):
+        mean = np.array([0.1] * high + [0.0] * low)
+        for sd in (1e-2, 1e-4):
+            found = float(range_probability(mean, np.full(len(mean), sd), 0.1))
+            assert found == pytest.approx(chance, abs=1e-4)
+
+
+def test_two_groups_are_a_difference_of_normals():
+    drawn = np.random.default_rng(1).normal([0.6, 0.55], [0.03, 0.06], (400_000, 2))
+    for limit in (0.02, 0.10):
+        found = float(range_probability(np.array([0.6, 0.55]), np.array([0.03, 0.06]), limit))
+        assert found == pytest.approx((np.ptp(drawn, axis=1) <= limit).mean(), abs=0.003)
+    assert np.isnan(range_probability(np.array([0.1, np.nan]), np.ones(2), 1.0))
+    many = range_probability(np.zeros((3, 1, 2)), np.ones(2), np.array([0.5, 1.0]))
+    assert many.shape == (3, 2)
 
 
 @pytest.mark.parametrize(

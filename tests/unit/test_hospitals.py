@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.metrics import roc_auc_score
 
 import auditlib as al
@@ -238,6 +238,55 @@ def test_rates_of_ones_own():
     assert sex[0] / sex[1] == pytest.approx(0.518 / 0.411)
 
 
+def test_rates_as_far_apart_as_can_be():
+    """A full Newton step overshoots here; halved ones arrive."""
+    sex = {"Male": 1e-9, "Female": 0.5}
+    hospitals = Hospitals(auroc=0.999, rates={"sex": sex})
+    found = hospitals.truth(0.5, by="sex")["prevalence"]
+    assert float(found.sel(sex="Male") / found.sel(sex="Female")) == pytest.approx(2e-9, rel=1e-3)
+    assert hospitals.truth(0.5, by="age")["prevalence"].values == pytest.approx(list(texas_facts.RATES["age"].values()))
+
+
+def test_cells_have_shares_exactly_where_a_linear_program_finds_some():
+    rng, share = np.random.default_rng(0), texas_facts.shares()
+    codes, size, outcomes = np.indices(share.shape).reshape(4, -1), share.ravel(), set()
+    for _ in range(60):
+        drawn = {name: 1 / (1 + np.exp(-rng.normal(0, 2.5, len(levels)))) for name, levels in LEVELS.items()}
+        rates = {
+            name: dict(zip(LEVELS[name], drawn[name].tolist(), strict=True)) for name in LEVELS if rng.random() < 0.7
+        }
+        held = texas_facts.checked_rates(rates)
+        rows, wanted = [], []
+        total = sum(size[codes[3] == k].sum() * rate for k, rate in enumerate(held["age"].values()))
+        for axis, name in enumerate(LEVELS):
+            long = np.array([size[codes[axis] == k].sum() * rate for k, rate in enumerate(held[name].values())])
+            wanted += (long * total / long.sum()).tolist()
+            rows += [size * (codes[axis] == k) for k in range(len(LEVELS[name]))]
+        possible = optimize.linprog(np.zeros(80), A_eq=np.array(rows), b_eq=wanted, bounds=(0, 1)).status == 0
+        try:
+            found = texas_facts.cell_rates(rates)
+            assert np.array(rows) @ found.ravel() == pytest.approx(wanted, abs=1e-8)
+        except AuditInputError:
+            found = None
+        assert (found is not None) == possible
+        outcomes.add(possible)
+    assert outcomes == {True, False}
+
+
+def test_parameters_are_kept_as_plain_numbers_and_rates_are_its_own():
+    rates = {"sex": {"Male": 0.5, "Female": 0.4}}
+    hospitals = Hospitals(sites=12.0, auroc=np.float64(0.95), site_seed=np.int64(4), rates=rates)
+    assert hospitals == Hospitals(sites=12, auroc=0.95, site_seed=4, rates={"sex": {"Male": 0.5, "Female": 0.4}})
+    assert [type(value) for value in (hospitals.sites, hospitals.auroc, hospitals.site_seed)] == [int, float, int]
+    first = hospitals.counts(100, seed=np.int64(7), by="sex", bins=10)
+    rates["sex"]["Male"] = 0.9
+    again = hospitals.counts(100, seed=7, by="sex", bins=10)
+    assert first.provenance == again.provenance
+    assert first.provenance["rates"] == {"sex": {"Male": 0.5, "Female": 0.4}}
+    assert first.provenance["seed"] == 7
+    assert first.to_frame().equals(again.to_frame())
+
+
 def test_frames():
     rows = UNLIKE.frame(3_000, seed=1)
     assert rows.equals(UNLIKE.frame(3_000, seed=1))
@@ -255,6 +304,18 @@ def test_frames():
         (lambda: Hospitals(prevalence_sd=-1), "prevalence_sd"),
         (lambda: Hospitals(score_sd=float("nan")), "score_sd"),
         (lambda: Hospitals(site_seed="x"), "seed"),
+        (lambda: Hospitals(site_seed=True), "seed"),
+        (lambda: Hospitals(sites=441.5), "sites"),
+        (lambda: Hospitals(rates=None), "name attributes"),
+        (
+            lambda: Hospitals(rates={"race": dict(zip(LEVELS["race"], (0.9, 0.9, 0.9, 0.3, 0.9), strict=True))}),
+            "no shares",
+        ),
+        (
+            lambda: Hospitals(rates={"age": dict(zip(LEVELS["age"], (1e-3, 1e-3, 1e-3, 0.999), strict=True))}),
+            "no shares",
+        ),
+        (lambda: ALIKE.counts(100, thresholds=0.5), "thresholds must be a list of numbers, not 0.5"),
         (lambda: Hospitals(rates={"income": {}}), "name attributes among race"),
         (lambda: Hospitals(rates={"sex": {"Male": 0.5}}), "rates of sex: give one number for each of Male, Female"),
         (lambda: Hospitals(rates={"sex": {"Male": 0.5, "Female": 1.5}}), "rate of Female = 1.5"),

@@ -1,6 +1,7 @@
 """Price: every number against rows, scikit-learn, statsmodels or the public functions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
@@ -99,6 +100,27 @@ def test_a_headline_counts_cells():
     assert line["max VFR"] == vfr.max()
     assert line["passes"] == (found["verdict"] == "pass").sum()
     assert line["AUROC"] == of(found, "AUROC")["estimate"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("x", "takes the DataFrame of price"),
+        (None, "takes the DataFrame of price"),
+        (pd.DataFrame(), "no column 'measure'"),
+        (pd.DataFrame({"measure": [], "attribute": [], "estimate": [], "verdict": []}), "no column 'vfr'"),
+    ],
+)
+def test_a_headline_of_something_else_is_an_error(given, words):
+    with pytest.raises(al.AuditInputError, match=words):
+        headline(given)
+
+
+def test_an_attribute_without_a_name_would_be_taken_for_everybody():
+    counts = counted(ROWS.rename(columns={"age": ""}), by=("sex", ""))
+    with pytest.raises(al.AuditInputError, match="the name ''"):
+        price(counts, 0.5, ["sex", ""], seed=1, replicates=5)
+    assert price(counts, 0.5, "sex", seed=1, replicates=5)["attribute"].unique().tolist() == ["", "sex"]
 
 
 def test_rows_of_patients_take_every_interval_from_patients_resampled():

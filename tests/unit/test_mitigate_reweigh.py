@@ -87,6 +87,36 @@ def test_a_joint_group_that_nobody_is_in_is_no_group():
     assert len(reweighing_table(unused, "y", "a")) == 4
 
 
+def test_the_product_of_all_levels_may_pass_any_whole_number():
+    rng = np.random.default_rng(0)
+    columns = {f"g{number}": rng.integers(0, 200, 3_000) for number in range(10)}
+    once = pd.DataFrame(columns)
+    assert once.nunique().astype(float).prod() > 2.0**64
+    frame = pd.concat([once.assign(y=0), once.assign(y=1), once[:1].assign(y=1)], ignore_index=True)
+    found = reweigh(frame, "y", list(columns))
+    one = found[frame.index == 0].item()
+    assert one == pytest.approx(3 * 3_000 / 6_001 / 1)  # (n_g · n_y) / (n · n_gy) of the one group of three
+    assert found[1] == pytest.approx(2 * 3_000 / 6_001)
+    table = reweighing_table(frame, "y", list(columns))
+    assert table[list(columns)].equals(table[list(columns)].sort_values(list(columns)))
+    assert table["n"].sum() == 6_001
+
+
+@pytest.mark.parametrize("name", ["n", "weight"])
+def test_columns_of_the_table_cannot_be_groups_or_the_label(name):
+    for frame, label, groups in ((SMALL.rename(columns={"g": name}), "y", name), (SMALL, "y", "g")):
+        assert reweigh(frame, label, groups).tolist() == [1.0] * 4
+    for frame, label, groups in (
+        (SMALL.rename(columns={"g": name}), "y", name),
+        (SMALL.rename(columns={"y": name}), name, "g"),
+    ):
+        with pytest.raises(al.AuditInputError, match=f"'{name}'"):
+            reweighing_table(frame, label, groups)
+    whole = pd.concat([SMALL.assign(p=0.5)] * 2)
+    with pytest.raises(al.AuditInputError, match=f"'{name}'"):
+        reweighing_table(al.count(whole.rename(columns={"y": name}), label=name, score="p", by=["g"], bins=2))
+
+
 SMALL = pd.DataFrame({"g": list("aabb"), "h": list("xyxy"), "y": [0, 1, 0, 1]})
 
 
@@ -109,6 +139,16 @@ SMALL = pd.DataFrame({"g": list("aabb"), "h": list("xyxy"), "y": [0, 1, 0, 1]})
         (SMALL.iloc[:0], "y", "g", "no rows"),
         (SMALL.to_dict(), "y", "g", "takes a pandas DataFrame, not dict"),
         (SMALL.assign(g=[[1], [2], [1], [2]]), "y", "g", "make them text"),
+        (SMALL, ["y"], "g", "label must be the name of a column"),
+        (SMALL, "y", None, "groups must be a list of columns, not None"),
+        (SMALL, "y", 5, "groups must be a list of columns, not 5"),
+        (SMALL, "y", [["g"]], "groups must be a list of columns, but holds"),
+        (
+            pd.DataFrame({"g": np.arange(400) % 200, "y": np.arange(400.0)}),
+            "y",
+            "g",
+            "200 groups × 400 labels are more cells than there are rows",
+        ),
     ],
 )
 def test_what_cannot_be_reweighed_is_an_error_in_words(frame, label, groups, words):
@@ -124,6 +164,8 @@ def test_tables_of_counts_refuse_what_they_cannot_use():
         reweighing_table(counts, "z")
     with pytest.raises(al.AuditInputError, match="at least one group"):
         reweighing_table(counts, groups=[])
+    with pytest.raises(al.AuditInputError, match="groups must be a list of names, not 5"):
+        reweighing_table(counts, groups=5)
     with pytest.raises(al.AuditInputError, match="name the label column"):
         reweighing_table(SMALL)
     with pytest.raises(al.AuditInputError, match="nobody is in"):

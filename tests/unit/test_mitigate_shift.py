@@ -1,5 +1,7 @@
 """Threshold shifting against brute force, through the public metrics, and at its limits."""
 
+from time import monotonic
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditlib as al
-from auditlib.mitigate import program, shift_thresholds
+from auditlib.mitigate import program, shift, shift_thresholds
 from auditlib.mitigate.shift import reaches
 from tests.unit.frames import PROPERTY, same
 from tests.unit.mitigations import ATTRIBUTES, brute_force, counted, people, public_ratio
@@ -175,6 +177,59 @@ def test_a_search_cut_short_says_so_and_still_reaches_the_target(monkeypatch):
     assert found.accuracy < found.bound
 
 
+HARD = counted(people(3000, 0, ("a", "b", "c")), 100)
+
+
+def test_a_search_out_of_time_flags_everybody_and_says_so(monkeypatch):
+    """Near DI 1 the search of this table takes minutes for its first node."""
+    monkeypatch.setattr(program, "SECONDS", 0.0)
+    found = shift_thresholds(HARD, list(ATTRIBUTES), target=1.0)
+    assert found.ok
+    assert found.di.values.tolist() == [1.0, 1.0]
+    assert (found.thresholds == 0).all()
+    assert found.stopped.startswith("everybody is flagged, as the search found nothing")
+    assert "time ran out" in found.stopped
+
+
+def test_a_search_is_ended_in_time(monkeypatch):
+    monkeypatch.setattr(program, "SECONDS", 1.0)
+    began = monotonic()
+    found = shift_thresholds(HARD, list(ATTRIBUTES), target=1.0)
+    assert monotonic() - began < 20
+    assert found.ok
+    assert (found.di >= 1 - NOISE).all()
+
+
+def test_all_solves_together_have_a_limit(monkeypatch):
+    monkeypatch.setattr(shift, "TOTAL", 0.0)
+    found = shift_thresholds(HARD, list(ATTRIBUTES), protect={"sex": "F"}, start=0.9, target=0.95)
+    assert not found.ok
+    assert (found.thresholds == 0.9).all()
+    assert "time ran out" in found.stopped
+
+
+def test_the_start_is_kept_when_the_search_finds_nothing_and_it_will_do(monkeypatch):
+    monkeypatch.setattr(program, "SECONDS", 0.0)
+    found = shift_thresholds(HARD, list(ATTRIBUTES), edges=[0.05, 0.1], start=0.05, target=0.5)
+    assert found.ok
+    assert (found.thresholds == 0.05).all()
+    assert found.stopped.startswith("the start is kept")
+
+
+def test_ordinary_targets_never_meet_the_limit_on_time():
+    for target in (0.8, 0.9, 0.95):
+        assert shift_thresholds(HARD, list(ATTRIBUTES), target=target).stopped == "within 0.0005 of the optimum"
+
+
+def test_dims_cannot_have_the_names_of_the_table_of_thresholds():
+    frame = people(300)
+    for name in ("people", "start", "why"):
+        counts = counted(frame.rename(columns={"age": name}), by=("sex", name))
+        with pytest.raises(al.AuditInputError, match=f"'{name}'"):
+            shift_thresholds(counts, ["sex", name])
+        assert shift_thresholds(counts, "sex").cells.columns.tolist() == ["sex", "people", "start", "threshold", "why"]
+
+
 def test_flagging_everybody_always_reaches_the_target():
     frame = people(200, 7).assign(p=lambda f: np.where(f["age"] == "old", 0.9, 0.1))
     found = shift_thresholds(counted(frame), list(ATTRIBUTES), target=1.0, min_n=0)
@@ -228,6 +283,10 @@ def test_partitions_are_separate_and_both_at_once_are_refused():
         ({"start": [0.4, 0.5]}, "not a list"),
         ({"edges": [0.123]}, "nearest edges"),
         ({"edges": []}, "names no threshold"),
+        ({"edges": 0.5}, "edges must be a list of numbers, not 0.5"),
+        ({"protect": {"sex": 5}}, "protect: 'sex' must be a list of levels, not 5"),
+        ({"protect": {"sex": None}}, "protect: 'sex' must be a list"),
+        ({"protect": {"sex": []}}, "at least one level"),
         ({"metric": "F1"}, "metric must be one of accuracy"),
         ({"min_n": -1}, "min_n must be a whole number"),
         ({"gap": -0.1}, "gap must be a share"),

@@ -197,6 +197,8 @@ def test_no_move_leaves_more_undefined_than_the_start():
         ({"max_rounds": 0}, "max_rounds must be a whole number"),
         ({"steps": (0,)}, "steps must be a whole number"),
         ({"steps": ()}, "at least one step"),
+        ({"steps": 1}, "steps must be a list of whole numbers, not 1"),
+        ({"steps": None}, "steps must be a list of whole numbers, not None"),
         ({"target": -1}, "target must be a ratio"),
         ({"limits": {"XX": 0.1}}, "no metric 'XX'"),
         ({"counts": COUNTS.resample(2, seed=1)}, "replicates"),

@@ -5,7 +5,8 @@ import pytest
 import xarray as xr
 
 import auditlib as al
-from auditlib.verdicts.plan import PATIENTS, planned_table
+from auditlib import planned_table
+from auditlib.verdicts.plan import PATIENTS
 from tests.unit.test_intervals import bad
 
 RATES = {"prevalence": 0.5, "sensitivity": {"B": 0.65, "A": 0.7}, "false_positive_rate": 0.2}
@@ -26,6 +27,7 @@ def test_two_groups_settle_where_the_formula_of_two_normals_says():
     assert float(al.settling_size(table, "group").sel(metric="EOpp")) == pytest.approx(
         v * (1.28155 / 0.05) ** 2, rel=0.01
     )
+    assert float(al.settling_size(table, "group").sel(metric="TI")) == 600  # 30 of B with the outcome
 
 
 def test_other_dims_keep_their_coordinates():

@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
 
+from auditlib import studies
 from auditlib.plots import flip_audits, flips, style
 from tests.studies.flip_truth import theory
 from tests.unit.test_intervals import bad
@@ -87,15 +88,6 @@ def test_the_heat_map_shades_flips_marks_fails_and_crosses_out_what_is_undefined
         flips.heat(heated().expand_dims(site=["A"]))
 
 
-def test_flip_rates_beside_the_interval():
-    ax = flips.repackaged([-1.0, 0.5], [0.0, 0.1])
-    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
-    assert points.get_xydata().tolist() == [[-1.0, 0.0], [0.5, 0.1]]
-    assert sorted(line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--") == [0.025]
-    with bad("one value a cell"):
-        flips.repackaged([1.0], [0.1, 0.2])
-
-
 def test_the_truth_has_a_panel_a_kind_and_breaks_at_the_limit():
     rows = [
         {"kind": kind, "metric": "EOpp", "groups": 5, "n": 353, "audits": 100, "truth": true, "true_flip": wrong}
@@ -104,7 +96,9 @@ def test_the_truth_has_a_panel_a_kind_and_breaks_at_the_limit():
         for true, wrong in ((0.12, 0.1), (0.10, 0.8), (0.05, 0.5), (0.05, 0.5))
     ]
     figure = flips.truth(pd.DataFrame(rows))
-    assert [ax.get_title("left") for ax in figure.axes] == ["EOpp, 5 groups, 353 people each"] * 2
+    assert [ax.get_title("left") for ax in figure.axes] == ["EOpp, 5 groups, each 353 with the outcome"] * 2
+    spd = flips.truth(pd.DataFrame(rows).assign(metric="SPD", groups=2, n=2_000))
+    assert spd.axes[0].get_title("left") == "SPD, 2 groups, each 2,000 people"
     ax = figure.axes[0]
     lines = [held.lines[0] for held in ax.containers]
     drawn = [held.get_xydata().tolist() for held in lines]
@@ -143,15 +137,46 @@ def test_chances_are_those_of_normal_theory_where_groups_differ(size):
         stable = norm.sf(norm.isf(0.10) - margin) + norm.cdf(-norm.isf(0.10) - margin)
         assert found["stable"] == pytest.approx(stable, abs=4e-3)  # a step, on a grid
     lower = 0.70 - 0.12
-    assert flip_audits.chances(2, size)["se"] == pytest.approx(((0.21 + lower * (1 - lower)) / (size / 4)) ** 0.5)
+    assert flip_audits.chances(2, size)["se"] == pytest.approx(((0.21 + lower * (1 - lower)) / (size / 8)) ** 0.5)
 
 
 def test_chances_of_simulated_audits():
-    rng, n = np.random.default_rng(5), 500 // 4
+    rng, n = np.random.default_rng(5), 1_000 // 8
     found = abs(rng.binomial(n, 0.70, 100_000) - rng.binomial(n, 0.64, 100_000)) / n
-    assert flip_audits.chances(-4, 500)["wrong"] == pytest.approx(
+    assert flip_audits.chances(-4, 1_000)["wrong"] == pytest.approx(
         (found > 0.1 + 1e-9).mean(), abs=0.03
     )  # rates are k/125
+
+
+def test_fresh_audits_of_known_rates():
+    """Two groups: against normal theory; five tied groups: against the study of 2,000 other audits."""
+    for low, side in ((0.58, 2), (0.62, -2)):
+        found = flip_audits.fresh([0.70, low], 1_250, audits=4_000, replicates=200, seed=3)
+        expected = flip_audits.chances(side, 10_000)
+        assert found["wrong"].mean() == pytest.approx(expected["wrong"], abs=0.03)
+        assert found["vfr"].mean() == pytest.approx(expected["vfr"], abs=0.02)
+        assert found["estimate"].mean() == pytest.approx(0.70 - low, abs=0.002)
+    study = studies.study_table("flip_truth").query("kind == 'range' and truth == 0").iloc[0]
+    found = flip_audits.fresh([0.70] * 5, 353)
+    assert found["wrong"].mean() == pytest.approx(study["true_flip"], abs=4 * 2**0.5 * study["true_flip_se"])
+    assert found["vfr"].mean() == pytest.approx(study["mean_vfr"], abs=0.02)
+    assert (found["replicates"] > found["estimate"]).mean() > 0.9
+    one = flip_audits.fresh([0.70, 0.65], 20, audits=1, replicates=1, seed=9)
+    assert one["vfr"].tolist() == [0.0]
+    assert one["replicates"].between(0, 1).all()
+
+
+def test_fresh_audits_meet_their_limit_exactly():
+    found = flip_audits.fresh([1.0, 0.9], 10, audits=500, replicates=3)  # one of ten too few is .1, and passes
+    at_limit = np.isclose(found["estimate"], 0.1)
+    assert at_limit.any()
+    assert not found["wrong"][at_limit].any()
+    for wrong in ([0.7], [[0.7, 0.6]], [0.7, 1.1], [0.7, float("nan")]):
+        with bad("two shares or more"):
+            flip_audits.fresh(wrong, 10)
+    for name in ("audits", "replicates"):
+        with bad(name):
+            flip_audits.fresh([0.7, 0.6], 10, **{name: 0})
 
 
 def test_the_explorer_fills_what_is_wrong():

@@ -104,12 +104,17 @@ def test_kappa_stands_above_that_of_random_folds():
     values |= {"kappa_random": [0.6, np.nan], "kappa_random_low": [0.4, np.nan], "kappa_random_high": [0.7, np.nan]}
     found = xr.Dataset({name: ("metric", held) for name, held in values.items()}, {"metric": ["DI", "TI"]})
     (ax,) = sites.beside(found).axes
-    assert bars(ax) == [(-0.15, 0.1, 0.5), (0.15, 0.4, 0.7)]
-    assert [point for point in dots(ax, "o") if np.isfinite(point[0])] == [[0.3, -0.15]]
-    assert [point for point in dots(ax, "D") if np.isfinite(point[0])] == [[0.6, 0.15]]
+    assert bars(ax) == [(-0.125, 0.1, 0.5), (0.125, 0.4, 0.7)]
+    assert [point for point in dots(ax, "o") if np.isfinite(point[0])] == [[0.3, -0.125]]
+    assert [point for point in dots(ax, "D") if np.isfinite(point[0])] == [[0.6, 0.125]]
     assert [(text.get_text(), text.get_position()[1]) for text in ax.texts] == [("all verdicts the same: κ is 0/0", 1)]
-    with bad("kappa_random must"):
-        sites.beside(found.drop_vars("kappa_random"))
+    within = found.assign(kappa_random=("metric", [0.35, np.nan]), kappa_random_low=("metric", [0.2, np.nan]))
+    (both,) = sites.beside(found, within.isel(metric=[1, 0])).axes  # by name, not by position
+    assert bars(both) == [(-0.25, 0.1, 0.5), (0.0, 0.4, 0.7), (0.25, 0.2, 0.7)]
+    assert [point for point in dots(both, "s") if np.isfinite(point[0])] == [[0.35, 0.25]]
+    for wrong in ((found.drop_vars("kappa_random"),), (found, found.drop_vars("kappa_random"))):
+        with bad("kappa_random must"):
+            sites.beside(*wrong)
 
 
 def test_tiers_are_tiles_with_the_number_violated_and_a_dot_for_a_fail():
@@ -195,3 +200,40 @@ def test_the_explorer_draws_what_it_says():
         table.xs("kappa", level="name").to_list()
     )
     assert style.svg_text(figure).count("κ") >= 2
+
+
+def test_tables_beside_random_folds_say_what_the_datasets_hold():
+    over = {"metric": ["DI", "PP"], "attribute": ["sex", "age"]}
+    cells = {
+        "passes": [[3, 0], [20, 19]],
+        "passes_random_low": [[4, 0], [18, 17.5]],
+        "passes_random_high": [[6, 0], [20, 19]],
+    }
+    cells |= {"sd": [[0.3, 0.1], [0.0, np.nan]], "sd_random": [[0.1, 0.1], [0.1, 0.1]]}
+    cells |= {"least": [[0.1, 0.2], [0.3, 0.4]], "most": [[0.5, 0.6], [0.7, 0.8]]}
+    cells |= {"least_random": [[0.2, 0.3], [0.4, 0.45]], "most_random": [[0.4, 0.5], [0.6, 0.75]]}
+    cells |= {"sd_random_above": [[0.0, 0.5], [1.0, np.nan]]}
+    held = {name: xr.DataArray(np.array(value, dtype=float), over) for name, value in cells.items()}
+    held |= {
+        "raw": ("metric", [0.8, 0.9]),
+        "kappa": ("metric", [-0.1, np.nan]),
+        "kappa_random": ("metric", [0.5, np.nan]),
+    }
+    held |= {"raw_random_below": ("metric", [0.02, 0.4]), "kappa_random_below": ("metric", [0.01, np.nan])}
+    found = xr.Dataset(held)
+    other = found.assign(kappa_random=found["kappa_random"] / 2)
+    table = site_audits.by_metric({"all": found, "like": other.isel(metric=[1, 0])}, ["DI", "PP"])
+    assert table.columns.tolist()[:5] == ["raw", "κ", "all: κ", "all: κ as low", "all: raw as low"]
+    assert table.loc["DI"].tolist() == ["0.80", "−0.10", "0.50", "1%", "2%", "0.25", "1%", "2%"]
+    assert table.loc["PP", "κ"] == "undefined"
+    table = site_audits.by_cell({"all": found}, ["PP", "DI"])
+    assert table.loc[("DI", "sex")].tolist() == ["3", "4–6", "3.0", "0%"]
+    assert table.loc[("PP", "age")].tolist() == ["19", "18–19", "undefined", "undefined"]
+    said = site_audits.told(
+        {"all": found.assign(kappa_low=found["kappa"], kappa_high=found["kappa"] + 1)}, [("PP", "sex")]
+    )
+    assert "pp-kappa" not in said
+    assert (said["di-interval"], said["all-di-low"]) == ("−0.10 to 0.90", "1%")
+    assert [said[f"all-pp-sex-{k}"] for k in ("passes", "ratio", "high")] == ["18 to 20", "0.0", "100.0%"]
+    assert (said["pp-sex-passes"], said["pp-sex-values"]) == ("20", "0.300 to 0.700")
+    assert said["all-pp-sex-values"] == "0.400 to 0.600"

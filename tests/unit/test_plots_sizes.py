@@ -31,21 +31,6 @@ def test_limits_of_a_cv_hold_95_of_100_normal_sds():
     assert float(((low < 0.05) & (high > 0.05)).mean()) == pytest.approx(0.95, abs=0.015)
 
 
-def test_a_cv_is_drawn_beside_its_correction_with_intervals():
-    ax = sizes.cv(xr.Dataset({"cv": over(0.2, 0.04), "cv_corrected": over(0.21, 0.1)}), over(0.2, 0.07))
-    computed, corrected = ax.containers
-    assert computed[0].get_ydata().tolist() == [0.2, 0.04]
-    assert corrected[0].get_ydata().tolist() == [0.21, 0.1]
-    assert computed[0].get_xdata()[0] < 1_000 < corrected[0].get_xdata()[0]  # side by side
-    ends = computed[2][0].get_segments()[0][:, 1]
-    assert ends == pytest.approx([float(one[0]) for one in sizes.cv_limits(over(0.2, 0.04), 30)])
-    words = {text.get_text() for text in ax.get_legend().get_texts()}
-    assert words == {"as computed", "corrected", "endless patients"}
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-    with bad("cv_corrected"):
-        sizes.cv(xr.Dataset({"cv": over(0.2, 0.04)}), over(0.2, 0.07))
-
-
 def test_reports_have_a_panel_a_cell_and_the_true_need_is_filled():
     shares = pd.DataFrame({1_000: [0.6, 0.0], 2_000: [0.4, 0.1], "never": [0.0, 0.9]}, ["DI, sex", "a $ b $"])
     figure = sizes.reported(shares, {"DI, sex": 1_000, "a $ b $": 2_000}, 100)
@@ -95,36 +80,46 @@ def test_flip_rates_are_told_apart_by_stroke_and_colour():
         sizes.flips({"DI": xr.DataArray([0.1], dims="n")})
 
 
-def test_needs_end_in_an_arrow_where_they_leave_the_axis():
-    found = pd.DataFrame({"estimate": [500.0, 1e5], "low": [300.0, 9e3], "high": [900.0, np.inf]}, ["EOpp", "SPD"])
-    ax = sizes.needs(found)
-    lines = [line for line in ax.lines if line.get_marker() == "None"]
-    assert [
-        line.get_xdata().tolist() if hasattr(line.get_xdata(), "tolist") else list(line.get_xdata()) for line in lines
-    ] == [
-        [300.0, 900.0],
-        [9e3, 1e8],
-    ]
-    (arrow,) = [line for line in ax.lines if line.get_marker() == ">"]
-    assert list(arrow.get_ydata()) == [1]
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["EOpp", "SPD"]
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
-
-
 def test_a_plan_marks_where_it_settles_or_says_never():
-    figure = sizes.plan(over(0.4, 0.05), 4_321, 2_000)
+    figure = sizes.plan(over(0.4, 0.05), 4_321, 2_000, between=(1_500, 9_876))
     ax = figure.axes[0]
     (mark,) = [line for line in ax.lines if line.get_marker() == "o"]
     assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([4_321], [0.1])
-    assert ax.get_title("right") == "settles at 4,321"
+    assert ax.get_title("right") == "settles at 4,300 (1,500 to 9,900)"
     (dashed,) = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed.get_xdata()[0] == 2_000
     assert dashed.get_color() == style.GROUPS[2]
-    never = sizes.plan(over(0.5, 0.5), float("nan"), 2_000).axes[0]
-    assert never.get_title("right") == "never settles"
+    (bar,) = [line for line in ax.lines if line.get_linewidth() == 4]
+    assert list(bar.get_xdata()) == [1_500, 9_876]
+    assert not [line for line in ax.lines if line.get_marker() == ">"]
+    never = sizes.plan(over(0.5, 0.5), float("nan"), 2_000, between=(3_000, np.inf)).axes[0]
+    assert never.get_title("right") == "never settles (3,000 to never)"
     assert not [line for line in never.lines if line.get_marker() == "o"]
+    (arrow,) = [line for line in never.lines if line.get_marker() == ">"]
+    assert list(arrow.get_xdata()) == [10_000]  # the end of the axis
 
 
-def test_a_plan_in_words_says_when_the_smaller_group_is_too_small():
-    assert "50 are of the smaller group and have the outcome;" in sizes.plan_words(5_000, 100, ill=0.01)
-    assert "outcome, too few" in sizes.plan_words(2_000, 100, ill=0.01)
+def test_a_plan_in_words_has_its_range_and_the_people_it_rests_on():
+    said = sizes.plan_words(5_021, 1_234, ill=0.01, between=(2_345, np.inf))
+    assert "from 5,000 patients on (were the gap 2 points off: 2,300 to never), of whom 50 are" in said
+    assert said.endswith("1,200 patients make the gap precise.")
+
+
+def test_sizes_have_the_digits_of_a_plan():
+    assert [sizes.about(n) for n in (30, 999, 849_637, 999_999, 4.4e7)] == [
+        "30",
+        "1,000",
+        "850,000",
+        "1 million",
+        "44 million",
+    ]
+    assert sizes.about(np.nan) == sizes.about(np.inf) == "never"
+
+
+def test_a_table_of_plans_has_ranges_and_says_where_there_is_no_plan():
+    rows = {"settled": [462.0, 849_637.0], "q2.5": [371.0, 100.0], "q97.5": [604.0, np.inf], "p_pass": [1.0, 0.27]}
+    cells = pd.MultiIndex.from_tuples([("EOpp", "sex"), ("EOpp", "race")], names=["metric", "attribute"])
+    words = sizes.plan_table(pd.DataFrame(rows, cells))
+    assert words.loc["EOpp"].to_dict() == {"sex": "460 (370–600)", "race": "too close (100–never)"}
+    with bad("q97.5"):
+        sizes.plan_table(pd.DataFrame({"settled": [1.0], "q2.5": [1.0]}))

@@ -26,6 +26,7 @@ from auditlib.sites import (
     raw_agreement,
     site_agreement,
     site_passes,
+    site_sizes,
     tier,
 )
 from auditlib.studies.reproduced import verdicts as published
@@ -152,6 +153,15 @@ VERDICTS = xr.DataArray(np.eye(3), dims=("attribute", "site"))
         (lambda: agreement([1], 3), "at least two items"),
         (lambda: agreement([1, 2], [3, 4, 5]), "raters must be"),
         (lambda: agreement([1, 2], "x"), "raters must be"),
+        (lambda: agreement([[1], [1, 2]], 2), "passes: the lists are not all of one length"),
+        (lambda: agreement(np.ma.masked_array([1, 2], mask=[False, True]), 3), "whole numbers"),
+        (lambda: fleiss_kappa([[1, 0], [1]]), "ratings: the lists are not all of one length"),
+        (lambda: site_agreement(VERDICTS, over=5), "over must be a list of names, not 5"),
+        (lambda: site_agreement(VERDICTS, over=None), "over must be a list of names, not None"),
+        (lambda: site_agreement(VERDICTS, over=[["attribute"]]), "over must be a list of names, but holds"),
+        (lambda: site_agreement(VERDICTS, replicates=10**8), "over the limit of 512 MB"),
+        (lambda: site_agreement(VERDICTS.expand_dims(raw=2)), "'raw'"),
+        (lambda: site_agreement(VERDICTS.expand_dims(item_=2)), "'item_'"),
     ],
 )
 def test_input_that_is_no_agreement(call, words):
@@ -207,6 +217,22 @@ def test_as_many_folds_as_sites():
         (lambda: folds_of_sites({"a": "1", "b": "2"}, 2), "whole numbers"),
         (lambda: folds_of_sites({1: 5, "1": 5}, 2), "'1' is named twice"),
         (lambda: folds_of_sites([5, 5], 2), "dict or Series"),
+        (lambda: folds_of_sites({"a": np.inf, "b": 2}, 2), "whole numbers"),
+        (lambda: folds_of_sites({"a": 1e300, "b": 2}, 2), r"more than 2\*\*53 people"),
+        (lambda: folds_of_sites(dict.fromkeys("abc", 2**62), 2), r"more than 2\*\*53 people"),
+        (lambda: folds_of_sites({"a": 2**53, "b": 1}, 2), r"more than 2\*\*53 people"),
+        (lambda: folds_of_sites({"a": [1], "b": [1, 2]}, 2), "sizes must be a list of numbers"),
+        (lambda: folds_of_sites(pd.Series([3, None], index=["a", "b"], dtype="Int64"), 2), "whole numbers"),
+        (lambda: random_folds(cohort({"a": 9, "b": 9}), 2, within=5), "within must be a list"),
+        (lambda: random_folds(cohort({"a": 9, "b": 9}), 2, within=[["sex"]]), "within must be a list"),
+        (lambda: site_passes(cohort({"a": 9, "b": 9}), None, threshold=0.5), "attributes must be a list"),
+        (lambda: site_passes(cohort({"a": 9, "b": 9}), 5, threshold=0.5), "attributes must be a list"),
+        (lambda: site_passes(cohort({"a": 9, "b": 9}), [["sex"]], threshold=0.5), "attributes must be a list"),
+        (lambda: site_passes(cohort({"a": 9, "b": 9}).at(0.5), ["sex"], threshold=0.5), "from Counts"),
+        (
+            lambda: agreement_beside_random(cohort({"a": 9, "b": 9}), ["sex", "age"], threshold=0.5, n=10**8),
+            "over 512 MB",
+        ),
         (lambda: folds_of_sites(xr.DataArray([5, 5], dims="site"), 2), "coordinate"),
         (lambda: in_folds(cohort({"a": 9, "b": 9}), 3), "2 sites cannot fill"),
         (lambda: in_folds(cohort({"a": 9, "b": 9}), 2, "hospital"), "'hospital'"),
@@ -214,6 +240,11 @@ def test_as_many_folds_as_sites():
         (lambda: random_folds(cohort({"a": 9}), 2), "at least two levels"),
         (lambda: random_folds(cohort({"a": 9, "b": 9}).resample(2, seed=1), 2), "replicates already"),
         (lambda: random_folds(cohort({"a": 9, "b": 9}).at(0.5), 2), "made of Counts"),
+        (lambda: random_folds(cohort({"a": 9, "b": 9}), 2, within=["site"]), "within must name dims other than 'site'"),
+        (lambda: random_folds(cohort({"a": 9, "b": 9}), 2, within=["sex", "sex"]), "each once"),
+        (lambda: random_folds(cohort({"a": 9, "b": 9}), 2, within=["race"]), "'race' is not a group"),
+        (lambda: site_sizes(cohort({"a": 9, "b": 9}), "site", threshold=0.5), "attributes"),
+        (lambda: site_sizes(cohort({"a": 9, "b": 9}).resample(2, seed=1), ["sex"], threshold=0.5), "not of replicates"),
         (lambda: site_passes(cohort({"a": 9, "b": 9}), [], threshold=0.5), "attributes"),
         (lambda: site_passes(cohort({"a": 9, "b": 9}), ["site"], threshold=0.5), "attributes"),
         (lambda: site_passes(cohort({"a": 9, "b": 9}), ["sex", "sex"], threshold=0.5), "attributes"),
@@ -222,6 +253,53 @@ def test_as_many_folds_as_sites():
 def test_folds_that_cannot_be(call, words):
     with pytest.raises(AuditInputError, match=words):
         call()
+
+
+def test_many_sites_are_soon_in_folds():
+    folds = folds_of_sites({f"s{number}": number % 50 + 1 for number in range(20_000)}, 20, seed=1)
+    held = pd.Series({f"s{number}": number % 50 + 1 for number in range(20_000)}).groupby(pd.Series(folds)).sum()
+    assert held.sum() == 510_000
+    assert held.max() - held.min() <= 1
+
+
+def test_sites_without_people_are_in_no_fold():
+    counts = cohort({"a": 90, "b": 50, "c": 40, "d": 10})
+    frame = pd.DataFrame({"y": [0, 1], "p": [0.1, 0.8], "site": ["e", "e"], "sex": "F", "age": "few"})
+    empty = (counts + al.count(frame, label="y", score="p", by=["site", "sex", "age"], bins=10)).sel(
+        age=["old", "young"]
+    )
+    assert sizes_of(empty).sel(site="e") == 0
+    merged = in_folds(empty, 2, seed=1)
+    assert merged.groups["site"] == ("1", "2")
+    np.testing.assert_array_equal(sizes_of(merged), sizes_of(in_folds(counts, 2, seed=1)))
+    with pytest.raises(AuditInputError, match="4 sites cannot fill 5 folds"):
+        in_folds(empty, 5)
+    dealt = random_folds(empty, 3, seed=1)
+    np.testing.assert_array_equal(sizes_of(dealt).values, np.tile([90, 50, 40, 10, 0], (3, 1)))
+    assert site_passes(dealt, ["sex"], threshold=0.5).sel(site="e").isnull().all()
+
+
+def test_what_is_masked_is_undefined():
+    masked = np.ma.masked_array([[1, 0, 1], [1, 1, 0], [0, 0, 1]], mask=[[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+    plain = masked.astype(float).filled(np.nan)
+    for coefficient in (raw_agreement, fleiss_kappa, gwet_ac1):
+        assert coefficient(masked) == coefficient(plain) != coefficient(masked.data)
+        assert coefficient(list(masked)) == coefficient(plain)
+    assert raw_agreement(np.ma.masked_array([[1, 0], [1, 1]], mask=[[0, 1], [0, 0]])) == 1.0
+    assert raw_agreement(np.ma.masked_array([[1, 0], [1, 1]])) == 0.5
+
+
+def test_sites_cannot_be_a_dim_that_results_have():
+    for name in ("metric", "attribute", "DI"):
+        with pytest.raises(AuditInputError, match=f"'{name}'"):
+            site_passes(renamed(name), ["sex"], threshold=0.5, dim=name)
+
+
+def renamed(name: str) -> al.Counts:
+    frame = pd.DataFrame(
+        {"y": [0, 1] * 8, "p": [0.1, 0.8, 0.6, 0.7] * 4, "sex": list("FFMM") * 4, name: list("ab") * 8}
+    )
+    return al.count(frame, label="y", score="p", by=[name, "sex"], bins=10)
 
 
 def test_sites_in_folds_keep_their_people():
@@ -240,6 +318,32 @@ def test_random_folds_use_everybody_once():
     assert (pooled == counts.by("sex", "age").histogram()).all()  # in every deal
     assert dealt.dims == counts.dims
     xr.testing.assert_equal(dealt.histogram(), random_folds(counts, 300, seed=1).histogram())
+
+
+@pytest.mark.parametrize("within", [["sex"], ["sex", "age"], "age"])
+def test_dealt_within_groups_each_fold_keeps_its_residents(within):
+    counts = cohort({"a": 60, "b": 1, "c": 25})
+    dealt = random_folds(counts, 200, seed=1, within=within)
+    names = [within] if isinstance(within, str) else within
+    kept, real = (held.by("site", *names).histogram().sum(["label", "bin"]) for held in (dealt, counts))
+    assert (kept == real).all()  # in every deal
+    assert (dealt.by("sex", "age").histogram() == counts.by("sex", "age").histogram()).all()
+    moved = dealt.by("site").histogram().sel(site="a", label=1).sum("bin")
+    assert float(moved.std()) > 1
+    xr.testing.assert_equal(dealt.histogram(), random_folds(counts, 200, seed=1, within=within).histogram())
+
+
+def test_dealt_within_groups_have_the_law_of_a_draw_without_replacement_in_each():
+    counts = cohort({"a": 60, "b": 40, "c": 25})
+    drawn = random_folds(counts, 4_000, seed=1, within=["sex"]).by("site", "sex").histogram().sum("bin")
+    for sex in ("F", "M"):
+        whole = counts.by("sex").histogram().sum("bin").sel(sex=sex)
+        n, share = int(whole.sum()), float(whole.sel(label=1) / whole.sum())
+        size = int(counts.by("site", "sex").histogram().sum(["label", "bin"]).sel(site="a", sex=sex))
+        cases = drawn.sel(site="a", sex=sex, label=1)
+        variance = size * share * (1 - share) * (n - size) / (n - 1)
+        assert float(cases.mean()) == pytest.approx(size * share, abs=4 * np.sqrt(variance / 4_000))
+        assert float(cases.var()) == pytest.approx(variance, rel=0.1)
 
 
 def test_random_folds_have_the_law_of_a_draw_without_replacement():
@@ -264,6 +368,12 @@ def test_patients_with_several_rows_stay_together():
     by = {"label": "y", "score": "p", "by": ["site", "sex"], "bins": 10, "cluster": "patient"}
     dealt = random_folds(al.count(frame, **by), 5, seed=1)
     np.testing.assert_array_equal(sizes_of(dealt).values, np.tile([40, 80], (5, 1)))  # rows: 20 and 40 patients of two
+    kept = random_folds(al.count(frame, **by), 5, seed=1, within=["sex"]).by("site", "sex").histogram()
+    assert (kept.sum(["label", "bin"]).sel(site="a") == 20).all()  # ten patients of two rows, women and men
+    frame["half"] = np.tile(["x", "z"], 60)
+    mixed = al.count(frame, **by | {"by": ["site", "half"]})
+    with pytest.raises(AuditInputError, match=r"60 of 60 units \(patient\) are in several levels of 'half'"):
+        random_folds(mixed, 5, within=["half"])
     frame.loc[0, "site"] = "b"
     with pytest.raises(AuditInputError, match=r"1 of 60 units \(patient\) are in several levels of 'site'"):
         random_folds(al.count(frame, **by), 5)
@@ -285,9 +395,51 @@ def test_random_folds_of_sites_that_differ_agree_more_than_the_sites():
     assert found["kappa"].dims == ("metric",)
     real = site_agreement(site_passes(counts, ["sex", "age"], threshold=0.5), replicates=0)
     xr.testing.assert_allclose(found["kappa"], real["kappa"])
+    assert float(spd["raw_random_below"]) == 0.0
+    sex = spd.sel(attribute="sex")
+    assert float(sex["sd"]) > 2 * float(sex["sd_random"])
+    assert float(sex["sd_random_above"]) == 0.0
+    assert float(sex["passes"]) > float(sex["passes_random_high"])
+    kept = agreement_beside_random(counts, ["sex", "age"], threshold=0.5, n=50, replicates=0, seed=1, within=["sex"])
+    assert float(kept["raw_random_below"].sel(metric="SPD")) == 0.0  # not who lives there: the score is another
     ti = found.sel(metric="TI")
+    assert float(ti["raw_random_below"]) == 1
     assert np.isnan(ti["kappa"])
     assert np.isnan(ti["kappa_random_below"])
+
+
+def test_random_folds_of_other_people_agree_more_and_folds_with_the_same_people_do_not():
+    """Half of the sites have old patients, half young; the score flags old men, and is the same everywhere."""
+    rng = np.random.default_rng(2)
+    n = 8_000
+    frame = pd.DataFrame({"site": rng.choice([f"s{i}" for i in range(10)], n), "sex": rng.choice(["F", "M"], n)})
+    odd = frame["site"].str[1:].astype(int) % 2 == 1
+    frame["age"] = np.where(rng.random(n) < np.where(odd, 0.85, 0.15), "old", "young")
+    frame["y"], frame["p"] = rng.integers(0, 2, n), rng.random(n).round(2) * 0.6
+    frame.loc[(frame["age"] == "old") & (frame["sex"] == "M") & (rng.random(n) < 0.25), "p"] = 0.9
+    counts = al.count(frame, label="y", score="p", by=["site", "sex", "age"], bins=10)
+    told = {"threshold": 0.5, "n": 60, "replicates": 0, "seed": 1, "limits": {"SPD": 0.08}}
+    dealt, kept = (agreement_beside_random(counts, ["sex", "age"], within=w, **told) for w in ([], ["sex", "age"]))
+    where = {"metric": "SPD", "attribute": "sex"}
+    assert float(dealt["sd_random_above"].sel(where)) == 0.0
+    assert 0.05 < float(kept["sd_random_above"].sel(where)) < 0.95
+    assert float(kept["passes_random_low"].sel(where)) <= float(kept["passes"].sel(where))
+    values = verdict_metrics(counts.by("site", "sex"), "sex", threshold=0.5)["SPD"]
+    assert float(kept["sd"].sel(where)) == pytest.approx(float(values.std(ddof=1)))
+    assert [float(kept[k].sel(where)) for k in ("least", "most")] == [float(values.min()), float(values.max())]
+    assert float(kept["passes"].sel(where)) == int((values <= 0.08).sum())
+
+
+def test_site_sizes_count_small_groups():
+    counts = cohort({"a": 400, "b": 300, "lone": 1})
+    found = site_sizes(counts, ["sex", "age"], threshold=0.5)
+    assert found.index.tolist() == ["sex", "age"]
+    table = counts.by("site", "age").at(0.5)
+    assert found.loc["age", "groups"] == 6
+    assert found.loc["age", "small"] == int(al.small(table).sum())
+    assert found.loc["age", "under 5 positives"] == int((table.tp + table.fn < 5).sum()) >= 2
+    assert found.loc["age", "no positives"] == int((table.tp + table.fn == 0).sum()) >= 1
+    assert found.loc["age", "sites with a small group"] == int(al.small(table).any("age").sum())
 
 
 def test_site_passes_are_those_of_each_site_and_a_site_of_one_patient_is_undefined():
@@ -342,13 +494,36 @@ def test_tiers_that_are_undefined():
     assert (unknown["tier"].item(), unknown["flag"].item()) == ("undefined", "κ undefined")
     assert np.isnan(unknown["violated"])
     assert tier(np.nan, 1_000, np.nan)["flag"].item() == "VFR undefined; κ undefined"
-    mixed = xr.Dataset({"kappa": np.nan, "raw": 0.9})  # one item left: NaN, but not unanimous
-    assert tier(0.0, 1_000, mixed)["tier"].item() == "undefined"
+    for raw in (0.9, 1.0):  # nothing says of how many items
+        assert tier(0.0, 1_000, xr.Dataset({"kappa": np.nan, "raw": raw}))["tier"].item() == "undefined"
+    told = xr.Dataset({"kappa": np.nan, "raw": 1.0, "items": 2})
+    assert tier(0.0, 1_000, told)["flag"].item() == "κ 0/0: unanimous"
+    assert tier(0.0, 1_000, told.assign(items=1))["flag"].item() == "κ undefined"
+    assert tier(0.0, 1_000, told.assign(unanimous=False))["flag"].item() == "κ undefined"
+
+
+def test_two_verdicts_of_eighty_are_not_unanimous():
+    held = xr.DataArray(np.full((4, 20), np.nan), dims=("attribute", "site"))
+    held[0, :2] = 1
+    found = tier(0.0, 2_000, site_agreement(held, replicates=0))
+    assert (found["tier"].item(), found["flag"].item()) == ("undefined", "κ undefined")
+    assert np.isnan(found["violated"])
+    held[1, :2] = 1  # a second item makes it so
+    assert tier(0.0, 2_000, site_agreement(held, replicates=0))["flag"].item() == "κ 0/0: unanimous"
+
+
+def test_numbers_of_single_precision_are_the_numbers_written():
+    for kind in (np.float16, np.float32):
+        assert tier(kind(0.1), kind(1_000), kind(0.4))["violated"].item() == 0
+        assert tier(xr.DataArray(np.array([0.1], dtype=kind)), 1_000, 0.4)["violated"].values.tolist() == [0]
+        assert tier(0.1, 1_000, 0.4, vfr_limit=kind(0.1), kappa_limit=kind(0.4))["violated"].item() == 0
+    assert tier(np.float32(0.11), 1_000, 0.4)["violated"].item() == 1
 
 
 def test_kappa_of_a_metric_serves_all_its_cells():
     vfr = xr.DataArray([[0.0, 0.2], [0.0, 0.0]], {"metric": ["DI", "TI"], "attribute": ["race", "sex"]})
-    sites = xr.Dataset({"kappa": ("metric", [0.1, np.nan]), "raw": ("metric", [0.5, 1.0])}, {"metric": ["DI", "TI"]})
+    values = {"kappa": ("metric", [0.1, np.nan]), "unanimous": ("metric", [False, True])}
+    sites = xr.Dataset(values, {"metric": ["DI", "TI"]})
     found = tier(vfr, xr.full_like(vfr, 2_000.0), sites)
     assert found["violated"].values.tolist() == [[1, 2], [0, 0]]
     assert found["flag"].values.tolist() == [["", ""], ["κ 0/0: unanimous"] * 2]
@@ -365,6 +540,8 @@ def test_kappa_of_a_metric_serves_all_its_cells():
         (lambda: tier(0.1, 1_000, 1.5), "kappa must lie"),
         (lambda: tier("0.1", 1_000, 0.5), "vfr must be a number"),
         (lambda: tier(0.1, 1_000, xr.Dataset({"kappa": 0.5})), "no 'raw'"),
+        (lambda: tier(0.1, 1_000, xr.Dataset({"raw": 0.5})), "no 'kappa'"),
+        (lambda: tier(xr.DataArray([0.1], dims="flag"), 1_000, 0.5), "'flag'"),
         (lambda: tier(0.1, 1_000, 0.5, vfr_limit=10), "vfr_limit"),
         (lambda: tier(0.1, 1_000, 0.5, n_limit=-1), "n_limit"),
         (lambda: tier(0.1, 1_000, 0.5, kappa_limit=40), "kappa_limit"),
@@ -378,6 +555,21 @@ def test_kappa_of_a_metric_serves_all_its_cells():
 def test_tiers_that_cannot_be(call, words):
     with pytest.raises(AuditInputError, match=words):
         call()
+
+
+def test_published_cells_with_kappa_of_the_public_verdicts():
+    again = published.agreement_again()
+    expected = {
+        "DI": (0.854, 0.699), "SPD": (0.883, 0.766), "EOpp": (0.782, 0.143), "EOD": (0.916, 0.830),
+        "PP": (0.807, 0.607), "TI": (0.975, -0.013), "Cal": (0.874, 0.505),
+    }  # fmt: skip
+    for metric, numbers in expected.items():
+        one = again.sel(metric=metric)
+        assert (float(one["raw"]), float(one["kappa"])) == pytest.approx(numbers, abs=0.0006)
+    found, printed = published.published_tiers(again=True), published.published_tiers()
+    counted = found["tier"].to_series().value_counts()
+    assert [int(counted[name]) for name in TIERS] == [5, 13, 9, 1]
+    assert int((found["violated"] != printed["violated"]).sum()) == 24
 
 
 def test_published_cells_by_tier():

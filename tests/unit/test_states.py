@@ -154,3 +154,9 @@ def test_committed_table():
 def test_no_other_table():
     with pytest.raises(AuditInputError, match="there is states-heart"):
         states_table("states-asthma")
+
+
+def test_every_state_is_in_one_region():
+    held = [state for members in states.regions().values() for state in members]
+    assert sorted(held) == list(states_table().groups["state"])
+    assert list(states.regions()) == [str(number) for number in range(1, 11)]

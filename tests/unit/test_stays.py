@@ -217,6 +217,10 @@ def test_weights_need_every_label_in_every_group(hospital, kept, monkeypatch):
         ({"dataset": "mimic"}, "dataset = 'mimic': choose one of diabetes130, texas100x"),
         ({"dataset": ["diabetes130"]}, "dataset ="),
         ({"site": True}, "diabetes130 does not name the hospitals"),
+        ({"site": "yes"}, "site must be True or False, not 'yes'"),
+        ({"site": None}, "site must be True or False"),
+        ({"predictors": ["end"]}, "predictors = ['end']"),
+        ({"weights": [["race"]]}, "are none of race, sex, ethnicity, age"),
         ({"seed": -1}, "seed"),
         ({"n_jobs": 0}, "n_jobs = 0"),
         ({"weights": "race"}, "weights = 'race'"),
@@ -247,6 +251,74 @@ def test_the_same_study_of_a_file_like_texas():
     assert len(sited.groups["site"]) == 12
     assert not {"TOTAL_CHARGES", "PAT_STATUS", "LENGTH_OF_STAY"} & set(sited.provenance["predictor_columns"])
     assert sited.n_rows == counts.n_rows == 1_801
+
+
+FILE = texas_file(3_000, seed=1)
+DAYS = FILE["LENGTH_OF_STAY"]
+
+
+@pytest.mark.parametrize(
+    ("days", "rows"),
+    [
+        (DAYS.where((DAYS <= 3) | (FILE.index > 1_500)), int((DAYS[:1_501] > 3).sum())),
+        (DAYS.astype("Int64").where(FILE.index > 500), 501),
+        (DAYS.astype(str), 3_000),
+        (DAYS.astype(object).where(FILE.index > 3, "4"), 4),
+        (DAYS.astype(float).where(FILE.index > 5, np.inf), 6),
+        (DAYS.where(FILE.index > 5, -1), 6),
+        (DAYS > 3, 3_000),
+    ],
+)
+def test_a_stay_without_a_length_is_no_short_stay(days, rows):
+    with pytest.raises(AuditInputError, match=f"LENGTH_OF_STAY: {rows:,} of 3,000 rows hold no number of days"):
+        stays_counts("decision_tree", dataset="texas100x", rows=FILE.assign(LENGTH_OF_STAY=days))
+
+
+def test_nor_in_the_other_cohort(hospital):
+    rows = hospital.assign(time_in_hospital=hospital["time_in_hospital"].where(hospital.index > 9))
+    for given in (rows, rows.astype({"time_in_hospital": "Int64"})):
+        with pytest.raises(AuditInputError, match="time_in_hospital: 10 of 2,400 rows"):
+            stays_counts("decision_tree", rows=given)
+
+
+def test_lengths_of_any_kind_of_number_give_one_label():
+    first = TEXAS.label(TEXAS.kept(FILE)[0])
+    for kind in ("float64", "Int64", "int32"):
+        assert TEXAS.label(TEXAS.kept(FILE.astype({"LENGTH_OF_STAY": kind}))[0]).equals(first)
+
+
+def test_what_is_not_recorded_is_counted():
+    few = FILE.astype({"RACE": float, "SEX_CODE": "Int64"})
+    few.loc[:9, "RACE"], few.loc[5:14, "SEX_CODE"] = np.nan, pd.NA
+    facts = stays_counts("decision_tree", dataset="texas100x", rows=few, seed=np.int64(3)).provenance
+    assert facts["not_recorded"] == {"race": 10, "sex": 10, "ethnicity": 0, "age": 0}
+    assert (facts["stays"], facts["patients_left_out"], facts["patients"]) == (3_000, 15, 2_985)
+    assert type(facts["seed"]) is int
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (FILE.assign(LENGTH_OF_STAY=9), "of 3,000 stays 3,000 are longer than 3 days"),
+        (FILE.iloc[:5], "of 5 stays"),
+        (FILE.iloc[:0], "rows: there are none"),
+        (pd.concat([FILE, FILE[["RACE"]]], axis=1), r"columns \['RACE'\] are there more than once"),
+        (FILE.assign(TOTAL_CHARGES=np.inf), "TOTAL_CHARGES: 3,000 of 3,000 rows are infinite"),
+        (FILE.assign(TOTAL_CHARGES=FILE["TOTAL_CHARGES"].where(FILE.index > 1, 1e300)), "TOTAL_CHARGES: 2 of"),
+        (FILE.assign(RACE=FILE["RACE"].where(FILE.index > 10, 9)), "RACE: 11 of 3,000 rows hold .* no group: 9"),
+        (FILE.assign(RACE=FILE["RACE"].astype(str)), "RACE: 3,000 of 3,000 rows hold values that are in no group"),
+        (FILE.assign(RACE=np.nan), r"of 3,000 stays none has every attribute recorded \(missing: race in 3,000\)"),
+    ],
+)
+def test_rows_that_cannot_be_studied(rows, words):
+    with pytest.raises(AuditInputError, match=words):
+        stays_counts("decision_tree", dataset="texas100x", rows=rows)
+
+
+def test_every_part_needs_both_kinds(hospital):
+    late = hospital.assign(time_in_hospital=np.where(hospital["encounter_id"] > 5_000, 9, 1))
+    with pytest.raises(AuditInputError, match="of the part 'train', 0 are longer"):
+        stays_counts("decision_tree", rows=late, split="in_order")
 
 
 def test_codes_of_texas_are_those_of_its_source():
@@ -285,6 +357,8 @@ def test_tables_have_names():
     assert set(STAYS_TABLES) < set(__main__.COUNTED)
     with pytest.raises(AuditInputError, match="no table named 'stays-mimic'"):
         stays_table("stays-mimic")
+    with pytest.raises(AuditInputError, match=r"no table named \['a'\]"):
+        stays_table(["a"])
 
 
 @pytest.mark.parametrize("name", STAYS_TABLES)

@@ -94,6 +94,12 @@ def edited(column, value, rows=1):
         pytest.param(edited("LENGTH_OF_STAY", -1), "LENGTH_OF_STAY holds 1 values below 0", id="days"),
         pytest.param(edited("LENGTH_OF_STAY", None), "LENGTH_OF_STAY holds 1 values that are not whole", id="no days"),
         pytest.param(edited("TOTAL_CHARGES", "inf"), "TOTAL_CHARGES holds 1 values that are not numbers", id="charges"),
+        pytest.param(edited("THCIC_ID", 2**60 + 1), r"THCIC_ID holds 1 whole numbers of 2\*\*53 or more", id="large"),
+        pytest.param(edited("THCIC_ID", "1e30"), r"THCIC_ID holds 1 whole numbers of 2\*\*53 or more", id="huge"),
+        pytest.param(edited("THCIC_ID", 2**70), r"THCIC_ID holds 1 whole numbers of 2\*\*53", id="beyond 64 bits"),
+        pytest.param(
+            edited("THCIC_ID", -(2**53)), r"THCIC_ID holds 1 whole numbers of 2\*\*53", id="large and negative"
+        ),
         pytest.param(edited("THCIC_ID", None), "THCIC_ID holds 1 values that are not whole numbers", id="no hospital"),
         pytest.param(
             FILE.replace({"THCIC_ID": {139: 100}}),
@@ -164,3 +170,24 @@ def test_made_up_file():
     assert len(pd.read_csv(held)) == 60_000
     with pytest.raises(AuditInputError, match="441 hospitals need a stay each"):
         texas_file(100)
+    for other in ("x", 0, {}):
+        with pytest.raises(AuditInputError, match="hospitals must be Hospitals"):
+            texas_file(1_000, 1, other)
+
+
+def test_whole_numbers_that_a_float_holds_are_kept(raw):
+    path = raw / "large.csv"
+    for value in (2**53 - 1, 1 - 2**53):
+        path.write_bytes(text(edited("THCIC_ID", value)))
+        assert datasets.load("texas100x", path=path, extract=True)["THCIC_ID"].iloc[0] == value
+    parquet = raw / "large.parquet"
+    FILE.assign(THCIC_ID=2**60 + 1).to_parquet(parquet)
+    with pytest.raises(AuditInputError, match=r"THCIC_ID holds 1,000 whole numbers of 2\*\*53 or more"):
+        datasets.load("texas100x", path=parquet, extract=True)
+
+
+@pytest.mark.parametrize("option", ["extract", "download"])
+@pytest.mark.parametrize("value", ["no", None, 1])
+def test_options_are_true_or_false(raw, option, value):
+    with pytest.raises(AuditInputError, match=f"{option} must be True or False, not {value!r}"):
+        datasets.load("texas100x", **{option: value})

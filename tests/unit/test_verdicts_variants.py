@@ -60,7 +60,26 @@ def test_cal_by_hand():
     assert values["largest bin error, over 5"] == pytest.approx(0.25)
     assert values["largest bin error, from 10"] == pytest.approx(0.25)
     assert values["largest bin error, any"] == pytest.approx(0.55)
-    assert found["passes"].to_series().tolist() == [1, 0, 1, 0, 0, 0]
+    # Shares with the outcome less the middle of the bin: .25 − .25, 0 − .55 (4 people, left out), 0 − .25, 1 − .95.
+    held = frame_of(("A", 0, 0.25, 12), ("A", 1, 0.25, 4), ("B", 0, 0.22, 16), ("B", 1, 0.91, 24))
+    for frame in (HAND, held):  # scores within a bin do not matter
+        values = compare_versions("Cal", counts_of(frame), "g", threshold=0.5)["value"].to_series()
+        assert values["mean bin error"] == pytest.approx((0 + 0.25 + 0.05) / 3)
+    assert found["passes"].to_series().tolist() == [1, 0, 1, 0, 0, 0, 0]
+
+
+def test_the_mean_bin_error_of_replicates_is_that_of_the_script():
+    """Written from its description: row by row, bins with their upper end out, groups with few people in a bin."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"g": rng.choice(["A", "B", "C"], 400, p=[0.6, 0.35, 0.05]), "p": rng.integers(0, 100, 400)})
+    frame["p"] = (frame["p"] + 0.5) / 100
+    frame["y"] = (rng.random(400) < frame["p"] ** 1.3).astype(int)
+    frame["bin"] = (frame["p"] * 10).astype(int)
+    cells = frame.groupby(["g", "bin"])["y"].agg(["size", "mean"]).reset_index()
+    cells = cells[cells["size"] >= 10]
+    expected = (cells["mean"] - (cells["bin"] + 0.5) / 10).abs().mean()
+    assert float(CAL_VERSIONS["mean bin error"](counts_of(frame), "g")) == pytest.approx(expected, abs=1e-12)
+    assert len(cells) < frame.groupby(["g", "bin"]).ngroups  # some are left out
 
 
 def test_errors_of_opposite_sign_are_what_the_spread_of_absolute_errors_misses():
@@ -71,7 +90,7 @@ def test_errors_of_opposite_sign_are_what_the_spread_of_absolute_errors_misses()
     assert values["spread of signed errors"] == pytest.approx(0.08)
     assert values["spread of absolute errors"] == pytest.approx(0, abs=1e-12)
     assert values["largest group error"] == pytest.approx(0.04)
-    assert found["passes"].to_series().tolist() == [0, 1, 1, 1, 1, 1]
+    assert found["passes"].to_series().tolist() == [0, 1, 1, 1, 1, 1, 0]  # the last is .05, its limit
 
 
 def test_the_least_number_in_a_bin_decides():
@@ -131,8 +150,9 @@ def test_undefined_is_nan_and_replicates_stay():
     assert held["value"].isnull().to_series().to_dict() == {
         "spread of signed errors": False, "largest group error": False, "spread of absolute errors": False,
         "largest bin error, over 5": True, "largest bin error, from 10": True, "largest bin error, any": True,
+        "mean bin error": True,
     }  # fmt: skip
-    assert held["passes"].isnull().sum() == 3
+    assert held["passes"].isnull().sum() == 4
     assert np.isnan(compare_versions("TI", counts_of(few), "g", threshold=0.5)["value"].sel(version="within groups"))
     again = compare_versions("TI", counts_of(HAND).resample(7, "g", seed=1), "g", threshold=0.5)
     assert again["value"].dims == ("version", "replicate")
@@ -140,7 +160,7 @@ def test_undefined_is_nan_and_replicates_stay():
 
 def test_every_version_has_its_files():
     versions = [*TI_VERSIONS.values(), *CAL_VERSIONS.values()]
-    assert len(TI_VERSIONS) == 4
+    assert (len(TI_VERSIONS), len(CAL_VERSIONS)) == (4, 6)
     assert {path for version in versions for path in version.source} == set(COMMITS)
     assert {side for version in versions for side in version.source.values()} == {"<", "≤", ""}
 

@@ -1,0 +1,250 @@
+"""Numbers of the chapter on interventions as text, by the names they have there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from auditlib.counts import Counts
+from auditlib.errors import AuditInputError
+from auditlib.metrics import accuracy
+from auditlib.mitigate import Shift, headline
+from auditlib.plots.words import points
+from auditlib.studies.reproduced import pass_counts
+from auditlib.verdicts.flips import NOISE
+
+RESAMPLES, Z, TARGET = 500, 1.96, 0.80
+SHORT = {"selection": "sel", "audit": "aud"}
+Prices = Mapping[tuple[str, str], pd.DataFrame]
+
+
+def num(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """A number with a true minus and no leading "−0".
+
+    >>> num(-0.25, 1, sign=True), num(-0.0001, 2)
+    ('−0.2', '0.00')
+    """
+    text = f"{float(value):{'+' if sign else ''}.{digits}f}"
+    return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def at(priced: Prices, policy: str, part: str, measure: str, attribute: str = "") -> pd.Series:
+    """A row of one rule's prices.
+
+    Raises
+    ------
+    AuditInputError
+        Where there is none.
+    """
+    rows = priced[policy, part]
+    found = rows[(rows["measure"] == measure) & (rows["attribute"] == attribute)]
+    if len(found) != 1:
+        raise AuditInputError(f"no price of {measure} {attribute} under {policy}.")
+    return found.iloc[0]
+
+
+def drop(old: xr.DataArray, new: xr.DataArray, digits: int = 3) -> str:
+    """Change of a mean over replicates, with the 95% interval of its paired Monte-Carlo error.
+
+    >>> drop(xr.zeros_like(one := xr.DataArray([0.1, 0.1, 0.1], dims="replicate")), one, 1)
+    '+0.1 (+0.1 to +0.1)'
+    """
+    since = new - old
+    mean, error = float(since.mean()), float(since.std("replicate", ddof=1)) / since.sizes["replicate"] ** 0.5
+    ends = (num(mean + k * Z * error, digits, sign=True) for k in (0, -1, 1))
+    return "{} ({} to {})".format(*ends)
+
+
+def cohort(stays: Counts) -> dict[str, str]:
+    """Who is left out."""
+    facts = stays.provenance
+    return {"left": f"{facts['patients_left_out']:,}", "patients": f"{facts['patients']:,}"}
+
+
+def weights(table: pd.DataFrame, change: xr.Dataset) -> dict[str, str]:
+    """Weights of a long stay of the youngest and the oldest, and the changes of DI."""
+    long = table[table["long_stay"] == 1].set_index("age")["weight"]
+    said = {f"change-{a}": points(change.sel(attribute=a), "+.3f", 1) for a in ("race", "ethnicity", "age")}
+    return {"weight-young": num(long["<30"], 2), "weight-old": num(long["70+"], 2)} | said
+
+
+def thresholds(shifted: Shift, control: Shift) -> dict[str, str]:
+    """What moved, what could not, and what it did to accuracy on the people searched on."""
+    cell = shifted.cells
+    kept = cell["why"] != ""
+    white = cell[(cell["race"] == "Caucasian") & (cell["sex"] == "Female")].set_index("age")["threshold"]
+    odd = cell[(cell["race"] == "AfricanAmerican") & (cell["sex"] == "Male") & (cell["age"] == "<30")].iloc[0]
+    asian = cell[cell["race"] == "Asian"]
+    if not (asian["why"] != "").all():
+        raise AuditInputError("thresholds: some Asian joint groups were searched; the chapter says that none was.")
+    start = float(shifted.history["accuracy"].iloc[0])
+    return {
+        "cells": str(len(cell)), "kept": str(int(kept.sum())), "searched": str(int((~kept).sum())),
+        "kept-people": str(int(cell.loc[kept, "people"].sum())),
+        "moved": str(int((cell["threshold"] != cell["start"]).sum())),
+        "young": num(white["<30"], 2), "old": num(white["70+"], 2), "between": num(white[["<30", "70+"]].mean(), 2),
+        "odd": num(odd["threshold"], 2), "odd-n": str(int(odd["people"])),
+        "asian-cells": str(len(asian)), "asian-people": str(int(asian["people"].sum())),
+        "gain": num(100 * (shifted.accuracy - start), 2, sign=True),
+        "control-gain": num(100 * (control.accuracy - start), 2, sign=True),
+        "control-di": num(float(control.di.min()), 2),
+    }  # fmt: skip
+
+
+def groups(parts: Mapping[str, Counts], rules: Mapping[str, Any]) -> dict[str, str]:
+    """Shares flagged by race on the selection partition, and how many Asian patients stayed long."""
+    said = {}
+    for name, rule in rules.items():
+        table = parts["selection"].at(getattr(rule, "thresholds", rule)).reset_coords(drop=True)
+        table = table.sum([dim for dim in parts["selection"].dims if dim != "race"])
+        rate = (table["tp"] + table["fp"]) / table.to_array().sum("variable")
+        said |= {f"{name}-{race.lower()}": num(100 * rate.sel(race=race), 1) for race in ("Asian", "Caucasian")}
+    for part, counts in parts.items():
+        table = counts.by("race").at(0.5).sel(race="Asian")
+        said[f"asian-{SHORT[part]}"] = str(int(table["tp"] + table["fn"]))
+    return said
+
+
+def prices(priced: Prices, attributes: Sequence[str]) -> dict[str, str]:
+    """DI, the share flagged, the verdict on PP by age, and what a new fit changes."""
+    said = {}
+    for (policy, part), rows in priced.items():
+        key = f"{policy.split()[0]}-{SHORT[part]}"
+        low = rows[rows["measure"] == "DI"].set_index("attribute")
+        said |= {f"{key}-{a}": num(low.loc[a, "estimate"]) for a in attributes}
+        said |= {f"{key}-pass-{a}": num(low.loc[a, "p_pass"]) for a in attributes}
+        said[f"{key}-flagged"] = num(100 * at(priced, policy, part, "flagged")["estimate"], 1)
+        said[f"{key}-pp"] = num(at(priced, policy, part, "PP", "age")["p_pass"])
+        line = headline(rows)
+        said |= {f"{key}-{short}": num(line[name], 4) for short, name in (("acc", "accuracy"), ("vfr", "mean VFR"))}
+        said[f"{key}-max"] = num(line["max VFR"])
+    two = [at(priced, name, "audit", "accuracy") for name in ("real-only", "reweighed")]
+    gain = two[1]["estimate"] - two[0]["estimate"]
+    half = Z * float(np.sqrt(sum(row["estimate"] * (1 - row["estimate"]) / row["n"] for row in two)))
+    said["new-acc"] = "{} ({} to {})".format(*(num(100 * (gain + k * half), 2, sign=True) for k in (0, -1, 1)))
+    areas = (at(priced, name, "audit", "AUROC")["estimate"] for name in ("real-only", "reweighed"))
+    return said | dict(zip(("auroc-real", "auroc-new"), map(num, areas), strict=True))
+
+
+def changes(found: Mapping[tuple[str, str], xr.Dataset]) -> dict[str, str]:
+    """Paired changes of accuracy and F1 in points, of each rule and partition; and with digits of the estimate alone."""
+    said = {}
+    for (rule, part), one in found.items():
+        for measure in one["measure"].values:
+            key = f"d-{rule.split()[0]}-{SHORT[part]}-{str(measure).lower()}"
+            said[key] = points(one.sel(measure=measure), "+.2f")
+            said[f"{key}-only"] = num(100 * one["estimate"].sel(measure=measure), 2, sign=True)
+    return said
+
+
+def moves(grid: xr.Dataset, priced: Prices) -> dict[str, str]:
+    """Where flip rates fell and rose from real-only to stabilised on the audit partition."""
+    vfr = grid["vfr"]
+    since = vfr.sel(model="stabilised") - vfr.sel(model="real-only")
+    said = {f"up-{a}": num(since.sel(attribute=a).mean(), sign=True) for a in ("race", "ethnicity", "age")}
+    for name, key in (("real-only", "before"), ("stabilised", "after")):
+        said |= {f"{m.lower()}-{key}": num(vfr.sel(model=name, metric=m, attribute="age")) for m in ("DI", "PP")}
+        said[f"gap-{key}"] = num(at(priced, name, "audit", "PP", "age")["estimate"], 2)
+    return said | {"rose": str(int((since > 0).sum())), "fell": str(int((since < 0).sum()))}
+
+
+def searches(flips: pd.DataFrame) -> dict[str, str]:
+    """Where the gain of stabilising holds: other replicates, other seeds, resamples of another size."""
+    rows = flips[flips["policy"] == "stabilised"].set_index(["partition", "size", "search"])
+    full, small = (rows.loc["audit"].xs(size, level="size") for size in (27_828, 10_000))
+    chosen = rows.loc[("selection", 13_914, "seed 42")]
+    seeds = full[full.index.str.startswith("seed")]
+    means = flips[(flips["partition"] == "audit") & flips["search"].isin(["", "seed 42"])]
+    said = {
+        "fresh": _with_error(chosen["change"], chosen["change_error"]),
+        "seed-aud": _with_error(full.loc["seed 42", "change"], full.loc["seed 42", "change_error"]),
+        "small-aud": _with_error(small.loc["seed 42", "change"], small.loc["seed 42", "change_error"]),
+        "seeds-low": num(seeds["vfr"].min()), "seeds-high": num(seeds["vfr"].max()),
+        "seeds-fell": str(int((seeds["change"] < 0).sum())), "seeds": str(len(seeds)),
+    }  # fmt: skip
+    for size, key in ((27_828, "full"), (10_000, "small")):
+        one = means[means["size"] == size].set_index("policy")["vfr"]
+        said |= {f"{key}-{policy}": num(value) for policy, value in one.items()}
+    return said
+
+
+def _with_error(value: float, error: float) -> str:
+    return f"{num(value, 4, sign=True)} (SE {num(error, 4)})"
+
+
+def runs(whole: pd.DataFrame, names: Mapping[str, str], late: Counts) -> dict[str, str]:
+    """Other splits and predictors: ``names`` are tables and how they are called here; ``late`` is the one in order."""
+    said, held = {}, whole.xs("audit", level="partition")
+    for table, key in names.items():
+        one = held.loc[table]
+        said |= {f"{key}-{p}": num(one.loc[p, "lowest DI"]) for p in ("shifted", "stabilised", "margin")}
+        said[f"{key}-vfr"] = num(one.loc["stabilised", "mean VFR"] - one.loc["start", "mean VFR"], sign=True)
+        for policy in ("control", "shifted", "stabilised"):
+            said[f"{key}-acc-{policy}"] = num(
+                100 * (one.loc[policy, "accuracy"] - one.loc["start", "accuracy"]), 2, sign=True
+            )
+    two = held.loc[list(names)].loc[(slice(None), ["shifted", "stabilised"]), "lowest DI"].astype(float)
+    said |= {"reached": str(int((two >= TARGET - NOISE).sum())), "of-reached": str(len(two))}
+    facts = late.provenance
+    said["long-train"] = f"{facts['positives']['train'] / facts['n_train']:.0%}"
+    said["long-audit"] = f"{facts['positives']['audit'] / facts['n']['audit']:.0%}"
+    right = [[float(accuracy(late.sel(partition=p).by().at(float(t)))) for t in late.edges.lower] for p in SHORT]
+    best = int(np.argmax(right[0]))
+    return said | {"common": num(late.edges.lower[best], 2), "common-acc": num(right[1][best])}
+
+
+def twelve(whole: pd.DataFrame, study: pd.DataFrame, tables: Sequence[str]) -> dict[str, str]:
+    """Of the classifiers, how many …; changes of accuracy and F1 in points, median and worst."""
+    f1 = study[study["measure"] == "F1"].set_index(["table", "policy", "partition"])["estimate"]
+    said = {}
+    for part, short in SHORT.items():
+        held = whole.xs(part, level="partition").loc[list(tables)]
+        right, low, mean = (held[name].unstack().astype(float) for name in ("accuracy", "lowest DI", "mean VFR"))
+        counted = {
+            "ok": low["shifted"] >= TARGET - NOISE, "okst": low["stabilised"] >= TARGET - NOISE,
+            "wide": low["margin"] >= TARGET - NOISE, "gain": right["shifted"] > right["start"],
+            "up": mean["shifted"] > mean["start"], "down": mean["stabilised"] < mean["shifted"],
+            "best": mean["stabilised"] < mean["start"],
+        }  # fmt: skip
+        said |= {f"twelve-{key}-{short}": str(int(value.sum())) for key, value in counted.items()}
+        both = f1.xs(part, level="partition").unstack().loc[list(tables)]
+        since = {policy: right[policy] - right["start"] for policy in ("control", "shifted", "stabilised")}
+        for key, cost in (*since.items(), ("f1", both["stabilised"] - both["start"])):
+            said[f"twelve-{key}-{short}"] = (
+                f"{num(100 * cost.median(), 1, sign=True)} ({num(100 * cost.min(), 1, sign=True)})"
+            )
+        cost, moved = since["stabilised"].sort_values(ascending=False), mean["stabilised"] - mean["shifted"]
+        said[f"twelve-rank-{short}"] = str(list(cost.index).index("stays-xgboost") + 1)
+        said |= {f"moved-low-{short}": num(moved.min(), sign=True), f"moved-high-{short}": num(moved.max(), sign=True)}
+    return said
+
+
+def published(before: str = "threshold shifting", after: str = "VFR-Audit") -> dict[str, str]:
+    """The drop of the published mean flip rate cell by cell, and its error under three assumptions.
+
+    Examples
+    --------
+    >>> published()["drop-all"]
+    '−0.0054'
+    """
+    share = [pass_counts(run).to_numpy() / RESAMPLES for run in (before, after)]
+    names = pass_counts(after)
+    vfr = [np.minimum(one, 1 - one) for one in share]
+    since = pd.DataFrame(vfr[1] - vfr[0], names.index, names.columns)
+    each = [np.sqrt(one * (1 - one) / RESAMPLES) for one in vfr]
+    apart = np.sqrt(sum((one**2).sum() for one in each)) / since.size
+    together = np.sqrt(sum((one.sum(axis=0) ** 2).sum() for one in each)) / since.size
+    moved = np.abs(share[1] - share[0])
+    paired = np.sqrt((moved * (1 - moved) / RESAMPLES).sum()) / since.size
+    two = since.loc[["DI", "SPD"], "age"]
+    race = since["race"]
+    return {
+        "drop-all": num(since.to_numpy().mean(), 4), "drop-sum": num(since.to_numpy().sum(), sign=True),
+        "drop-race": num(race.sum(), sign=True),
+        "drop-rest": num(since.to_numpy().sum() - two.sum() - race.sum(), sign=True),
+        "se-apart": num(apart, 4), "se-together": num(together, 4), "se-paired": num(paired, 4),
+    } | {f"drop-{metric.lower()}-age": num(value, sign=True) for metric, value in two.items()}  # fmt: skip
