@@ -18,7 +18,7 @@ from auditlib.counts.confusions import CELLS
 from auditlib.errors import AuditInputError
 from auditlib.metrics import ppv
 from auditlib.plots import checks, gaps, style
-from auditlib.plots.words import LIMITS, points
+from auditlib.plots.words import LIMITS
 
 PER = 1_000  # people, in the pictures
 MANY = 10_000  # where prevalence may be low, and a thousand would round to a gap of the wrong sign
@@ -54,19 +54,19 @@ def people(table: xr.Dataset, dim: str, found: xr.Dataset | None = None) -> Figu
     checks.over(table, (dim,), CELLS)
     size = (style.WIDTH, 0.9 + 1.25 * table.sizes[dim])
     figure, axes = plt.subplots(table.sizes[dim], 1, sharex=True, squeeze=False, figsize=size)
-    _people(axes[:, 0], table, dim, found, PER)
+    draw_people(axes[:, 0], table, dim, found, PER)
     figure.legend(
-        handles=_key(), loc="outside upper center", ncols=3, framealpha=0, columnspacing=0.8, handlelength=0.8
+        handles=people_key(), loc="outside upper center", ncols=3, framealpha=0, columnspacing=0.8, handlelength=0.8
     )
     return figure
 
 
-def _key() -> list[Patch]:
+def people_key() -> list[Patch]:
     names = {"flagged, outcome": RIGHT, "flagged, no outcome": WRONG, "not flagged": style.GRID}
     return [Patch(fc=colour, ec=style.MUTED, lw=0.6, label=name) for name, colour in names.items()]
 
 
-def _people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None, per: int) -> None:
+def draw_people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None, per: int) -> None:
     cells = np.stack([table[cell].values.astype(np.float64) for cell in CELLS])
     if not np.isfinite(cells).all() or not (cells.sum(axis=0) > 0).all():
         raise AuditInputError("a group is empty, or some of its cells are not defined: leave it out.")
@@ -92,11 +92,11 @@ def _people(axes: Any, table: xr.Dataset, dim: str, found: xr.Dataset | None, pe
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         ax.grid(axis="y", visible=False)
         value = ppv(table).isel({dim: k}) if found is None else found.isel({dim: k})
-        ax.set_title(f"{style.plain(level)}: PPV {_told(value)}", loc="left")
+        ax.set_title(f"{style.plain(level)}: PPV {told(value)}", loc="left")
     axes[-1].set_xlabel(f"People, of {per:,}")
 
 
-def _told(value: xr.DataArray | xr.Dataset) -> str:
+def told(value: xr.DataArray | xr.Dataset) -> str:
     """A share in percent, with its interval where there is one."""
     if isinstance(value, xr.DataArray):
         return f"{float(value):.0%}"
@@ -184,7 +184,7 @@ def curves(
     colours = style.group_colours(dict.fromkeys(name for one in of_panel for name in one))
     looks = {name: (colour, shape) for (name, colour), shape in zip(colours.items(), "osD^vP", strict=False)}
     for ax, (name, one), marked in zip(axes[:, 0], found.items(), of_panel, strict=True):
-        _curve(ax, one, label)
+        draw_curve(ax, one, label)
         _mark(ax, one, marked, looks)
         ax.set_title(style.plain(name), loc="left")
     axes[-1, 0].set_xlabel("Common prevalence")
@@ -198,17 +198,17 @@ def curves(
 def _mark(ax: Axes, found: xr.Dataset, marks: Mapping[str, float], looks: Mapping[str, tuple[str, str]]) -> None:
     for name, value in marks.items():
         here = found.isel(prevalence=checks.on_grid(name, value, found["prevalence"]))
-        _point(ax, float(logit(here["prevalence"])), here, *looks[name], name)
+        draw_point(ax, float(logit(here["prevalence"])), here, *looks[name], name)
 
 
-def _point(ax: Axes, x: float, found: xr.Dataset, colour: str, shape: str, label: str) -> None:
+def draw_point(ax: Axes, x: float, found: xr.Dataset, colour: str, shape: str, label: str) -> None:
     """An estimate with its interval, in points."""
     at = [100 * float(found[limit]) for limit in LIMITS]
     ax.plot([x, x], at[1:], color=colour, lw=2)
     ax.plot(x, at[0], shape, color=colour, ms=8, label=style.plain(label))
 
 
-def _curve(ax: Axes, found: xr.Dataset, label: str) -> None:
+def draw_curve(ax: Axes, found: xr.Dataset, label: str) -> None:
     checks.over(found, ("prevalence",), LIMITS)
     grid = found["prevalence"].values
     if not ((grid > 0) & (grid < 1)).all() or not (np.diff(grid) > 0).all():
@@ -223,98 +223,3 @@ def _curve(ax: Axes, found: xr.Dataset, label: str) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda place, _: f"{100 / (1 + np.exp(-place)):.2g}%"))
     ax.set_ylabel(label)
-
-
-def at_prevalence(
-    table: xr.Dataset, values: xr.Dataset, gap: xr.Dataset, counted: xr.Dataset, dim: str, prevalence: float
-) -> Figure:
-    """Of 10,000 people of each group at one common prevalence, and below their gap there, on its curve.
-
-    The gap as counted, which is at no common prevalence, stands in a column of its own to the left of the curve.
-
-    Parameters
-    ----------
-    table : Dataset of ``standardize``, over ``dim`` and ``prevalence``
-    values, gap : Datasets of ``estimate``, ``low`` and ``high``
-        Of PPV over ``dim`` and ``prevalence``, and of its gap over ``prevalence``.
-    counted : Dataset of one ``estimate``, ``low`` and ``high``
-        The gap as counted, each group at its own prevalence.
-    dim : str
-        The group dim.
-    prevalence : float
-        One of the grid.
-
-    Raises
-    ------
-    AuditInputError
-        For other dims or prevalences that differ, or one that is not in the grid.
-
-    Examples
-    --------
-    >>> import auditlib as al
-    >>> grid = xr.DataArray([0.1, 0.5], {"prevalence": [0.1, 0.5]}, ["prevalence"])
-    >>> table = al.standardize(al.parse_confusion("Women:80,40,800,30; Men:120,90,700,25"), grid)
-    >>> values = xr.Dataset(dict.fromkeys(("estimate", "low", "high"), al.ppv(table)))
-    >>> gap = values.sel(group="Women", drop=True) - values.sel(group="Men", drop=True)
-    >>> figure = at_prevalence(table, values, gap, gap.isel(prevalence=0), "group", 0.5)
-    >>> [ax.get_title("left") for ax in figure.axes]
-    ['Women: PPV 93.9% (93.9–93.9%)', 'Men: PPV 87.9% (87.9–87.9%)', '']
-    """
-    one, there = _at(table, values, dim, prevalence)
-    checks.single(counted, LIMITS, "the gap as counted")
-    groups = table.sizes[dim]
-    size = (style.WIDTH, 2.7 + 1.3 * groups)
-    figure, axes = plt.subplots(groups + 1, 1, figsize=size, height_ratios=[1.0] * groups + [1.6], layout="none")
-    figure.subplots_adjust(left=0.24, right=0.94, bottom=0.13, top=0.88, hspace=0.75)  # many frames: nothing to solve
-    _people(axes[:-1], one, dim, there, MANY)
-    for ax in axes[: groups - 1]:
-        ax.tick_params(labelbottom=False)
-    lower = axes[-1]
-    _curve(lower, gap, "Gap, in points")
-    here = gap.isel(prevalence=checks.on_grid("prevalence", prevalence, gap["prevalence"]))
-    places = {"at one prevalence": (float(logit(prevalence)), here), "as counted": (_aside(lower), counted)}
-    for (name, (x, found)), colour, shape in zip(places.items(), (style.INK, style.GROUPS[3]), "oD", strict=True):
-        _point(lower, x, found, colour, shape, name)
-    lower.set_xlabel("Common prevalence")
-    lower.legend(loc="best", handletextpad=0.2)
-    figure.legend(handles=_key(), loc="upper center", ncols=3, framealpha=0, columnspacing=0.8, handlelength=0.8)
-    return figure
-
-
-def _aside(ax: Axes) -> float:
-    """Make room to the left of a curve for what is at no common prevalence, and say where."""
-    left, right = ax.get_xlim()
-    place, ticks = left - 1.2, [tick for tick in logit(FEWER) if left <= tick <= right]
-    names = [ax.xaxis.get_major_formatter()(tick) for tick in ticks]
-    ax.set_xticks([place, *ticks], ["each\nits own", *names])
-    ax.axvline(left - 0.2, color=style.MUTED, lw=0.8)
-    ax.set_xlim(place - 1, right)
-    return place
-
-
-def at_words(values: xr.Dataset, gap: xr.Dataset, dim: str, prevalence: float) -> str:
-    """What ``at_prevalence`` shows, in words; AuditInputError as there, and for values that are not defined.
-
-    Examples
-    --------
-    >>> share = xr.DataArray([[0.4], [0.5]], {"sex": ["F", "M"], "prevalence": [0.1]}, ["sex", "prevalence"])
-    >>> values = xr.Dataset({"estimate": share, "low": share - 0.1, "high": share + 0.1})
-    >>> gap = values.sel(sex="F", drop=True) - values.sel(sex="M", drop=True)
-    >>> at_words(values, gap, "sex", 0.1)
-    'Both at a prevalence of 10%: PPV F 40.0% (30.0–50.0%), M 50.0% (40.0–60.0%); gap −10.0 (−10.0 to −10.0) points.'
-    """
-    checks.over(gap, ("prevalence",), LIMITS)
-    _, there = _at(values, values, dim, prevalence)
-    here = gap.isel(prevalence=checks.on_grid("prevalence", prevalence, gap["prevalence"]))
-    if not all(np.isfinite(float(here[name])) for name in LIMITS):
-        raise AuditInputError(f"the gap is not defined at a prevalence of {prevalence:g}.")
-    each = ", ".join(f"{level} {_told(there.isel({dim: k}))}" for k, level in enumerate(there[dim].values))
-    return f"Both at a prevalence of {100 * prevalence:.3g}%: PPV {each}; gap {points(here)} points."
-
-
-def _at(table: xr.Dataset, values: xr.Dataset, dim: str, prevalence: float) -> tuple[xr.Dataset, xr.Dataset]:
-    """Table and predictive values at one prevalence of the grid that both have."""
-    checks.over(values, (dim, "prevalence"), LIMITS)
-    values = checks.aligned(table, values, ["prevalence"], "the predictive values", "the table")
-    k = checks.on_grid("prevalence", prevalence, table["prevalence"])
-    return table.isel(prevalence=k), values.isel(prevalence=k)

@@ -13,7 +13,8 @@ from auditlib.errors import AuditInputError
 from auditlib.multiverse import Multiverse
 from auditlib.multiverse.summaries import small_groups
 from auditlib.plots import checks
-from auditlib.plots.multiverse import ANY, LIMITS, Names, holding, holding_words
+from auditlib.plots.held_choices import holding, holding_words
+from auditlib.plots.multiverse import ANY, LIMITS, Names
 from auditlib.plots.words import points
 
 #: What the axes and choices of ``studies.multiverse_grid`` are called on a page.
@@ -110,7 +111,7 @@ def controls(
     Parameters
     ----------
     rows : DataFrame
-        As in ``plots.multiverse.holding``.
+        As in ``plots.held_choices.holding``.
     axes : names of columns
         At most two, which is what ``explore`` takes.
     label : str

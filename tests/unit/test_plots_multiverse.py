@@ -13,7 +13,7 @@ import pytest
 from auditlib import AuditInputError
 from auditlib.multiverse.shares import choice_means, variance_shares
 from auditlib.multiverse.summaries import sign_counts
-from auditlib.plots import multiverse, style
+from auditlib.plots import held_choices, multiverse, style
 from tests.unit.multiverses import AXES, DEFAULT, again, broken, made
 
 ROWS = made(noise=0.02)
@@ -160,7 +160,7 @@ def test_shifts_have_their_intervals():
 
 @pytest.mark.parametrize("chosen", [{"threshold": "top20"}, {"threshold": "any", "seed": 43}, {"family": "any"}])
 def test_holding_counts_what_has_the_choices(chosen):
-    figure = multiverse.holding(ROWS, chosen)
+    figure = held_choices.holding(ROWS, chosen)
     (ax,) = figure.axes
     held = ROWS
     for axis, choice in chosen.items():
@@ -179,18 +179,18 @@ def test_holding_counts_what_has_the_choices(chosen):
     assert np.abs(edges).min() < 1e-12
     below = sum(h for h, edge in zip(outline.get_data().values, edges, strict=False) if edge < -1e-12)
     assert below == (ROWS["estimate"] < 0).sum()
-    limits = {multiverse.holding(ROWS, {"seed": seed}).axes[0].get_xlim() for seed in (42, 43)}
+    limits = {held_choices.holding(ROWS, {"seed": seed}).axes[0].get_xlim() for seed in (42, 43)}
     assert len(limits) == 1  # frames compare
 
 
 def test_holding_in_words():
     rows = broken(made(), 0)
-    assert multiverse.holding_words(rows, {"threshold": "train_prevalence", "seed": "any"}) == (
+    assert held_choices.holding_words(rows, {"threshold": "train_prevalence", "seed": "any"}) == (
         "threshold train_prevalence: of 11 estimates 0 positive and 11 negative; "
         "intervals above zero 0, below 5, containing it 6."
     )
-    assert multiverse.holding_words(rows, {"seed": "any"}).startswith("all choices: of 35 ")
-    assert multiverse.holding_words(rows, {"seed": 42}, {"seed": "split", "42": "first"}).startswith(
+    assert held_choices.holding_words(rows, {"seed": "any"}).startswith("all choices: of 35 ")
+    assert held_choices.holding_words(rows, {"seed": 42}, {"seed": "split", "42": "first"}).startswith(
         "split first: of 17 "
     )
 
@@ -199,9 +199,9 @@ def test_wrong_input_is_answered_in_words():
     for call, said in (
         (lambda: multiverse.specification_curve(ROWS, ["site"]), "lacks site"),
         (lambda: multiverse.specification_curve(broken(ROWS, *ROWS.index), AXES), "none of 36 specifications has"),
-        (lambda: multiverse.holding(ROWS, {"seed": 44}), "seed = 44: no row left has it; there is 42, 43"),
-        (lambda: multiverse.holding(ROWS, {"site": "any"}), "lacks site"),
-        (lambda: multiverse.holding_words(pd.DataFrame(), {"seed": 42}), "lacks seed"),
+        (lambda: held_choices.holding(ROWS, {"seed": 44}), "seed = 44: no row left has it; there is 42, 43"),
+        (lambda: held_choices.holding(ROWS, {"site": "any"}), "lacks site"),
+        (lambda: held_choices.holding_words(pd.DataFrame(), {"seed": 42}), "lacks seed"),
         (lambda: multiverse.shifts({"": None}), "must be a DataFrame"),
     ):
         with pytest.raises(AuditInputError, match=said):

@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 from scipy.special import logit
 
 import auditlib as al
+from auditlib.plots import common_prevalence as at
 from auditlib.plots import prevalence as pictures
 from auditlib.plots import style
 
@@ -183,7 +184,7 @@ def test_curves_that_cannot_be_drawn():
 
 
 def test_one_prevalence_shows_its_people_and_its_place_on_the_curve():
-    figure = pictures.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", 0.2)
+    figure = at.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", 0.2)
     women, men, below = figure.axes
     assert women.get_title("left") == "Women: PPV {:.1%} ({:.1%}–{:.1%})".format(
         *(float(VALUES[name].sel(prevalence=0.2, group="Women")) for name in ("estimate", "low", "high"))
@@ -211,7 +212,7 @@ def test_whole_people_and_their_gap_have_one_sign_where_prevalence_is_low():
     values, gap = around(al.ppv(expected)), around(al.gap(al.ppv(expected), "Men", "Women"))
     assert (gap["estimate"] < 0).all()
     for level in low.values:
-        figure = pictures.at_prevalence(expected, values, gap, gap.isel(prevalence=0), "group", float(level))
+        figure = at.at_prevalence(expected, values, gap, gap.isel(prevalence=0), "group", float(level))
         men, women = (ax.texts[0].get_text().replace(",", "").split(" of ") for ax in figure.axes[:2])
         assert int(men[0]) / int(men[1]) < int(women[0]) / int(women[1])
 
@@ -219,13 +220,13 @@ def test_whole_people_and_their_gap_have_one_sign_where_prevalence_is_low():
 def test_frames_share_their_axes():
     limits = set()
     for level in LEVELS:
-        axes = pictures.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", level).axes
+        axes = at.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", level).axes
         limits.add((axes[0].get_xlim(), axes[2].get_xlim(), axes[2].get_ylim()))
     assert len(limits) == 1
 
 
 def test_one_prevalence_in_words():
-    told = pictures.at_words(VALUES, GAP, "group", 0.2)
+    told = at.at_words(VALUES, GAP, "group", 0.2)
     women, men = (100 * float(VALUES["estimate"].sel(prevalence=0.2, group=group)) for group in ("Women", "Men"))
     assert f"PPV Women {women:.1f}% ({women - 2:.1f}–{women + 2:.1f}%), Men {men:.1f}%" in told
     assert f"gap +{women - men:.1f} (+{women - men - 2:.1f} to +{women - men + 2:.1f}) points" in told
@@ -234,12 +235,12 @@ def test_one_prevalence_in_words():
 
 def test_one_prevalence_that_cannot_be_shown():
     with bad("0.3 is not in the grid"):
-        pictures.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", 0.3)
+        at.at_prevalence(EXPECTED, VALUES, GAP, COUNTED, "group", 0.3)
     with bad("the gap as counted: estimate must be one value"):
-        pictures.at_prevalence(EXPECTED, VALUES, GAP, GAP, "group", 0.2)
+        at.at_prevalence(EXPECTED, VALUES, GAP, GAP, "group", 0.2)
     with bad("of the prevalences of the table it lacks"):
-        pictures.at_prevalence(EXPECTED, VALUES.isel(prevalence=[0, 2]), GAP, COUNTED, "group", 0.2)
+        at.at_prevalence(EXPECTED, VALUES.isel(prevalence=[0, 2]), GAP, COUNTED, "group", 0.2)
     with bad("not defined at a prevalence of 0.2"):
-        pictures.at_words(VALUES, GAP.where(GAP["prevalence"] != 0.2), "group", 0.2)
+        at.at_words(VALUES, GAP.where(GAP["prevalence"] != 0.2), "group", 0.2)
     with bad("must lie over 'group' and 'prevalence' alone"):
-        pictures.at_words(GAP, GAP, "group", 0.2)
+        at.at_words(GAP, GAP, "group", 0.2)

@@ -9,7 +9,7 @@ import pytest
 
 import auditlib as al
 from auditlib.multiverse import Grid, Multiverse
-from auditlib.plots.multiverse import holding_words
+from auditlib.plots.held_choices import holding_words
 from auditlib.plots.specifications import NAMES, controls, in_points, overview, patients
 from auditlib.studies import committed_multiverse, comparison_counts, multiverse_grid
 from tests.unit.multiverses import made

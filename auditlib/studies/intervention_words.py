@@ -131,7 +131,7 @@ def prices(priced: Prices, attributes: Sequence[str]) -> dict[str, str]:
 
 
 def changes(found: Mapping[tuple[str, str], xr.Dataset]) -> dict[str, str]:
-    """Paired changes of accuracy and F1 in points, of each rule and partition; and with digits of the estimate alone."""
+    """Paired changes of accuracy and F1 in points, of each rule and partition, with and without interval."""
     said = {}
     for (rule, part), one in found.items():
         for measure in one["measure"].values:
@@ -203,7 +203,7 @@ def twelve(whole: pd.DataFrame, study: pd.DataFrame, tables: Sequence[str]) -> d
     said = {}
     for part, short in SHORT.items():
         held = whole.xs(part, level="partition").loc[list(tables)]
-        right, low, mean = (held[name].unstack().astype(float) for name in ("accuracy", "lowest DI", "mean VFR"))
+        right, low, mean = (held[name].unstack().astype(float) for name in ("accuracy", "lowest DI", "mean VFR"))  # noqa: PD010
         counted = {
             "ok": low["shifted"] >= TARGET - NOISE, "okst": low["stabilised"] >= TARGET - NOISE,
             "wide": low["margin"] >= TARGET - NOISE, "gain": right["shifted"] > right["start"],
@@ -211,7 +211,7 @@ def twelve(whole: pd.DataFrame, study: pd.DataFrame, tables: Sequence[str]) -> d
             "best": mean["stabilised"] < mean["start"],
         }  # fmt: skip
         said |= {f"twelve-{key}-{short}": str(int(value.sum())) for key, value in counted.items()}
-        both = f1.xs(part, level="partition").unstack().loc[list(tables)]
+        both = f1.xs(part, level="partition").unstack().loc[list(tables)]  # noqa: PD010
         since = {policy: right[policy] - right["start"] for policy in ("control", "shifted", "stabilised")}
         for key, cost in (*since.items(), ("f1", both["stabilised"] - both["start"])):
             said[f"twelve-{key}-{short}"] = (
