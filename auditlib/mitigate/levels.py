@@ -9,7 +9,7 @@ from scipy.special import xlogy
 
 from auditlib.mitigate.cells import ratios_of
 from auditlib.verdicts import LIMITS, Limit
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 
 #: Those that thresholds change, in this order; Cal is left to the scores.
 MOVABLE = ("DI", "SPD", "EOpp", "EOD", "PP", "TI")

@@ -20,7 +20,7 @@ from auditlib.mitigate.cells import check_attributes
 from auditlib.mitigate.result import Shift, thresholds_of
 from auditlib.scores import auroc
 from auditlib.verdicts import Limit, flip_rate, verdict_metrics
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 
 STABLE = 0.10  # VFR up to which the paper calls a verdict practically stable
 

@@ -13,7 +13,7 @@ from auditlib.mitigate.cells import NEGATIVE, POSITIVE, Cells, cumulated
 from auditlib.mitigate.levels import MOVABLE, flip_rates, level_metrics, passed
 from auditlib.scores import calibration_gap
 from auditlib.verdicts import METRICS, Limit
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 
 
 @dataclass(frozen=True, eq=False)

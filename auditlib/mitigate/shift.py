@@ -17,7 +17,7 @@ from auditlib.mitigate.cells import NEGATIVE, POSITIVE, Cells, make_cells
 from auditlib.mitigate.program import GAP, Answer, Program, solve
 from auditlib.mitigate.result import Shift, ratio_array, thresholds_of, unit_table
 from auditlib.values import listed
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 
 OBJECTIVES = ("accuracy", "balanced_accuracy", "changes")
 MIN_N = 30

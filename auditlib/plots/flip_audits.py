@@ -17,7 +17,7 @@ from auditlib.errors import AuditInputError
 from auditlib.plots import style
 from auditlib.plots.flips import FAIL, PASS, STABLE
 from auditlib.verdicts import LIMITS
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 
 LIMIT, HIGHER = LIMITS["EOpp"].value, 0.70
 BARS = {

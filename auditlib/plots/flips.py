@@ -155,7 +155,7 @@ def _panel(ax: Axes, found: xr.Dataset) -> None:
 
 
 def truth(table: pd.DataFrame) -> Figure:
-    """What happens to fresh audits, and what flip rates say, against the true spread; a panel a kind.
+    """What happens to fresh audits, and what flip rates say, against the true spread; a panel a kind, an axis each.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def truth(table: pd.DataFrame) -> Figure:
     names = ["kind", "metric", "groups", "n", "audits", "truth", *(name for name, *_ in LINES)]
     checks.columns(table, names, 'studies.study_table("flip_truth")')
     kinds = list(dict.fromkeys(table["kind"]))
-    size = (style.WIDTH, 1.0 + 2.1 * len(kinds))
-    figure, axes = plt.subplots(len(kinds), 1, figsize=size, squeeze=False, sharex=True, sharey=True)
+    size = (style.WIDTH, 1.0 + 2.3 * len(kinds))
+    figure, axes = plt.subplots(len(kinds), 1, figsize=size, squeeze=False, sharey=True)
     for ax, kind in zip(axes.flat, kinds, strict=True):
         rows = table[table["kind"] == kind].drop_duplicates("truth").sort_values("truth")
         first = rows.iloc[0]
@@ -235,7 +235,9 @@ def formulas(table: pd.DataFrame) -> Figure:
         for (attribute, colour), marker in zip(colours.items(), "osD^v<", strict=False):
             rows = table[table["attribute"] == attribute]
             look = {"color": colour, "mfc": "none", "mew": 1.2, "ms": 5, "ls": ""}
-            ax.plot(rows["vfr"], rows[name], marker=marker, **look, label=style.plain(attribute))
+            none = max(rows["vfr"].max(), rows["closed"].max(), rows["plain"].max()) < 1e-3  # under the others' markers
+            label = style.plain(attribute) + (" (all 0)" if none else "")
+            ax.plot(rows["vfr"], rows[name], marker=marker, **look, label=label)
         ax.set_title(title, loc="left")
     axes[0].set_ylabel("Formula")
     figure.supxlabel("VFR of 20,000 replicates", size=12, color=style.INK)

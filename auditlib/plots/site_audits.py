@@ -1,14 +1,10 @@
-"""Twenty sites that do not differ: raw agreement, κ and AC1 of their verdicts; and sites beside random folds."""
+"""Twenty sites that do not differ: raw agreement, κ and AC1 of their verdicts."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -25,7 +21,6 @@ from auditlib.verdicts import LIMITS
 LIMIT, HIGHER, SITES, SETS, SEED = LIMITS["EOpp"].value, 0.70, 20, 1000, 12
 #: How many of four attributes truly pass.
 PATTERNS = {"four pass": 4, "three pass, one fails": 3, "two pass, two fail": 2}
-_AS_LOW = {"κ": "kappa", "raw": "raw"}
 NAMES = {"raw": ("raw agreement", "slate", "s"), "kappa": ("κ", "blue", "o"), "ac1": ("AC1", "vermilion", "D")}
 
 
@@ -178,118 +173,3 @@ def words(distance: float, positives: int) -> str:
         + "; ".join(parts)
         + "."
     )
-
-
-def by_metric(yardsticks: Mapping[str, xr.Dataset], metrics: Sequence[str]) -> pd.DataFrame:
-    """Raw agreement and κ of the sites, and beside each yardstick its mean κ and the shares of deals that are as low.
-
-    Parameters
-    ----------
-    yardsticks : mapping of name to Dataset of ``agreement_beside_random``
-        Of the same sites, dealt in different ways.
-    metrics : list of str
-
-    Examples
-    --------
-    >>> held = {name: ("metric", [0.3]) for name in ("raw", "kappa", "kappa_random")}
-    >>> held |= {f"{name}_random_below": ("metric", [0.25]) for name in ("raw", "kappa")}
-    >>> by_metric({"dealt": xr.Dataset(held, {"metric": ["DI"]})}, ["DI"]).loc["DI"].tolist()
-    ['0.30', '0.30', '0.30', '25%', '25%']
-    """
-    first = next(iter(yardsticks.values())).sel(metric=list(metrics))
-    columns = {"raw": _each(first["raw"]), "κ": _each(first["kappa"])}
-    for name, found in yardsticks.items():
-        held = found.sel(metric=list(metrics))
-        columns[f"{name}: κ"] = _each(held["kappa_random"])
-        columns |= {f"{name}: {k} as low": _each(held[f"{v}_random_below"], ".0%") for k, v in _AS_LOW.items()}
-    return pd.DataFrame(columns, index=pd.Index(metrics, name=None))
-
-
-def by_cell(yardsticks: Mapping[str, xr.Dataset], metrics: Sequence[str]) -> pd.DataFrame:
-    """How many sites pass each cell and, beside each yardstick, its 95% range and the spread of the sites' values.
-
-    Parameters
-    ----------
-    yardsticks, metrics : as ``by_metric`` takes them
-
-    Returns
-    -------
-    DataFrame by metric and attribute: ``pass``; and for each yardstick ``pass`` (range over deals), ``SD ÷`` (standard
-    deviation of the sites' values over the mean of the deals') and ``as high`` (share of deals with a standard
-    deviation no lower).
-
-    Examples
-    --------
-    >>> held = {"passes": 3.0, "passes_random_low": 1.0, "passes_random_high": 2.5}
-    >>> held |= {"sd": 0.2, "sd_random": 0.1, "sd_random_above": 0.0}
-    >>> one = xr.Dataset({name: (("metric", "attribute"), [[value]]) for name, value in held.items()})
-    >>> by_cell({"dealt": one.assign_coords(metric=["DI"], attribute=["sex"])}, ["DI"]).iloc[0].tolist()
-    ['3', '1–2', '2.0', '0%']
-    """
-    attributes = next(iter(yardsticks.values()))["attribute"].values
-    rows = [(metric, str(attribute)) for metric in metrics for attribute in attributes]
-    table: dict[tuple[str, str], dict[str, str]] = {}
-    for metric, attribute in rows:
-        line: dict[str, str] = {}
-        for name, found in yardsticks.items():
-            one = found.sel(metric=metric, attribute=attribute)
-            line["pass"] = said(one["passes"], "g")
-            line[f"{name}: pass"] = "–".join(said(one[f"passes_random_{end}"], ".0f") for end in ("low", "high"))
-            line[f"{name}: SD ÷"] = said(one["sd"] / one["sd_random"], ".1f")
-            line[f"{name}: as high"] = said(one["sd_random_above"], ".0%")
-        table[metric, attribute] = line
-    return pd.DataFrame(table.values(), index=pd.MultiIndex.from_tuples(rows, names=["metric", "attribute"]))
-
-
-def told(yardsticks: Mapping[str, xr.Dataset], cells: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Numbers of ``by_metric`` and ``by_cell`` for running text, by name.
-
-    Parameters
-    ----------
-    yardsticks : as ``by_metric`` takes them
-    cells : list of (metric, attribute)
-
-    Returns
-    -------
-    dict: for every metric with κ ``di-kappa`` and ``di-interval``, and by yardstick ``all-di-kappa``, ``all-di-low``
-    (share of deals with a κ as low); for each of `cells` ``di-sex-passes`` and ``di-sex-values`` (lowest to highest),
-    and by yardstick these and ``all-di-sex-ratio`` and ``all-di-sex-high``.
-
-    Examples
-    --------
-    >>> held = {f"kappa{end}": ("metric", [0.3]) for end in ("", "_low", "_high", "_random", "_random_below")}
-    >>> told({"all": xr.Dataset(held, {"metric": ["DI"]})}, [])
-    {'di-kappa': '0.30', 'di-interval': '0.30 to 0.30', 'all-di-kappa': '0.30', 'all-di-low': '30%'}
-    """
-    found: dict[str, str] = {}
-    for name, held in yardsticks.items():
-        for metric in held["metric"].values[np.isfinite(held["kappa"].values)]:
-            one, key = held.sel(metric=metric), str(metric).lower()
-            found[f"{key}-kappa"] = said(one["kappa"])
-            found[f"{key}-interval"] = f"{said(one['kappa_low'])} to {said(one['kappa_high'])}"
-            found[f"{name}-{key}-kappa"] = said(one["kappa_random"])
-            found[f"{name}-{key}-low"] = said(one["kappa_random_below"], ".0%")
-        for metric, attribute in cells:
-            one, key = held.sel(metric=metric, attribute=attribute), f"{metric.lower()}-{attribute}"
-            found[f"{key}-passes"] = said(one["passes"], "g")
-            found[f"{key}-values"] = f"{said(one['least'], '.3f')} to {said(one['most'], '.3f')}"
-            ends = [said(one[f"{end}_random"], ".3f") for end in ("least", "most")]
-            found[f"{name}-{key}-values"] = " to ".join(ends)
-            ends = [said(one[f"passes_random_{end}"], ".0f") for end in ("low", "high")]
-            found[f"{name}-{key}-passes"] = " to ".join(ends)
-            found[f"{name}-{key}-ratio"] = said(one["sd"] / one["sd_random"], ".1f")
-            found[f"{name}-{key}-high"] = said(one["sd_random_above"], ".1%")
-    return found
-
-
-def said(value: Any, form: str = ".2f") -> str:
-    """One number in words, with a true minus; "undefined" where it is.
-
-    >>> said(-0.0127), said(float("nan"))
-    ('−0.01', 'undefined')
-    """
-    return "undefined" if np.isnan(value) else format(float(value), form).replace("-", "−")
-
-
-def _each(values: xr.DataArray, form: str = ".2f") -> list[str]:
-    return [said(one, form) for one in values]

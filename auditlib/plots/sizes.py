@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,18 +18,23 @@ from auditlib.errors import AuditInputError
 from auditlib.plots import checks, style
 from auditlib.verdicts import LIMITS
 
-STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+STROKES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)))  # dotted lines are limits
 Z = 1.959964
 NEVER = "never"
+CLOSE = "too\u00a0close"  # on one line of a narrow cell
 OFF = 2  # points by which the planner lets the gap be off
+TOP = 0.58  # of the planner's axis: a flip rate is at most a half, and above it stands a word
+FAR = 0.6  # of the axis, beyond which no words fit to the right of a circle
 
 
 def short(size: float, _position: int = 0) -> str:
-    """A number of patients as axes show it.
+    """A number of patients as axes show it; a dash for never.
 
-    >>> short(2000), short(2_500_000), short(100)
-    ('2k', '2.5M', '100')
+    >>> short(2000), short(2_500_000), short(100), short(float("nan"))
+    ('2k', '2.5M', '100', '–')
     """
+    if not np.isfinite(size):
+        return "–"
     for unit, word in ((1e6, "M"), (1e3, "k")):
         if size >= unit:
             return f"{size / unit:g}{word}"
@@ -73,7 +79,7 @@ def plan_table(found: pd.DataFrame, *, other: float = 0.10) -> pd.DataFrame:
         three = row[["settled", "q2.5", "q97.5"]]
         size, low, high = (short(_rounded(value, 2)) if np.isfinite(value) else NEVER for value in three)
         close = min(row["p_pass"], 1 - row["p_pass"]) > other
-        words.setdefault(attribute, {})[metric] = f"{'too close' if close else size} ({low}–{high})"
+        words.setdefault(attribute, {})[metric] = f"{CLOSE if close else size} ({low}–{high})"
     return pd.DataFrame(words).rename_axis("metric")
 
 
@@ -185,7 +191,7 @@ def flips(
     Parameters
     ----------
     curves : mapping of name to DataArray over ``size``
-        At most six.
+        At most four.
     settled : flip rate drawn as a dotted line
     marks : mapping of name to size, optional
         Drawn as lines up, named above the axes.
@@ -260,14 +266,27 @@ def plan(
     if legend := ax.get_legend():
         legend.remove()
     ax.axvline(precise, color=style.GROUPS[2], lw=1.6, ls="--")
-    ax.text(precise, 0.47, " precise", color=style.GROUPS[2], va="top", fontsize=11)
+    boxed: dict[str, Any] = {"bbox": {"fc": style.PAPER, "ec": "none", "pad": 1.5}, "fontsize": 11, "zorder": 4}
+    ax.text(1.12 * precise, TOP - 0.005, "precise", color=style.GROUPS[2], va="top", **boxed)
     edge = float(vfr["size"].max())
     ax.plot([between[0], min(between[1], edge)], [settled] * 2, color=style.GROUPS[1], lw=4, solid_capstyle="butt")
     if between[1] > edge:
         ax.plot(edge, settled, ">", color=style.GROUPS[1], ms=9, clip_on=False)
     if np.isfinite(needed):
         ax.plot(min(needed, edge), settled, "o", color=style.GROUPS[1], ms=8, clip_on=False)
-    ax.set_ylim(0, 0.52)
+    ax.set_ylim(0, TOP)
     word = f"settles at {about(needed)}" if np.isfinite(needed) else "never settles"
-    ax.set_title(f"{word} ({about(between[0])} to {about(between[1])})", loc="right", color=style.GROUPS[1], pad=16)
+    # Right of its circle the curve lies below the level, far left of it above.
+    at = min(needed, edge) if np.isfinite(needed) else edge
+    low = float(vfr["size"].min())
+    early = np.log(at / low) < FAR * np.log(edge / low)
+    above = early or not np.isfinite(needed)
+    ax.text(
+        *(1.15 * at if early else at, settled + 0.02 if above else settled - 0.02),
+        f"{word}\n({about(between[0])} to {about(between[1])})",
+        ha="left" if early else "right",
+        va="bottom" if above else "top",
+        color=style.GROUPS[1],
+        **boxed,
+    )
     return figure

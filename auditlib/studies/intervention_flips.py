@@ -27,7 +27,7 @@ from auditlib.verdicts import passes, verdict_metrics
 TABLE = "stays-xgboost"
 SEEDS, GAPS = (42, 1, 2, 3, 4, 5), (0.002, 0.001)
 PUBLISHED_SIZE = 10_000
-REPLICATES, CHUNK, DIGITS = 20_000, 500, 6
+REPLICATES, CHUNK, DIGITS = 10_000, 500, 6
 
 
 def flip_checks(*, replicates: int = REPLICATES, n_jobs: int = 1) -> pd.DataFrame:
@@ -43,9 +43,10 @@ def flip_checks(*, replicates: int = REPLICATES, n_jobs: int = 1) -> pd.DataFram
     Returns
     -------
     DataFrame
-        A row a partition, ``size`` of a resample, and rule: ``search`` ("seed 42", …, "gap 0.002"; "" of the start)
-        and ``policy``; ``vfr`` and its Monte-Carlo standard ``error``; and ``change``, paired by replicate, of
-        shifting since the start and of stabilising since the shift of the same search, with ``change_error``.
+        A row a partition, ``size`` of a resample, and rule: ``policy`` and ``search`` ("seed 42", …, "gap 0.002", or
+        "" where neither was changed); ``vfr`` and its Monte-Carlo standard ``error``; and ``change``, paired by
+        replicate, of shifting since the start and of stabilising since the shift it began from, with
+        ``change_error``.
 
     Raises
     ------
@@ -65,11 +66,11 @@ def flip_checks(*, replicates: int = REPLICATES, n_jobs: int = 1) -> pd.DataFram
     parts = {name: stays_table(TABLE).sel(partition=name) for name in (SELECTION, AUDIT)}
     rules = _rules(parts[SELECTION], n_jobs)
     places = [(SELECTION, parts[SELECTION].n_rows), (AUDIT, parts[AUDIT].n_rows), (AUDIT, PUBLISHED_SIZE)]
-    jobs = [(place, chunk) for place in places for chunk in range(replicates // CHUNK)]
-    work = (delayed(_shares)(parts[part], size, rules, chunk) for (part, size), chunk in jobs)
+    jobs = [(place, number) for place in places for number in range(replicates // CHUNK)]
+    work = (delayed(_shares)(parts[part], size, rules, number) for (part, size), number in jobs)
     held: dict[tuple[str, int], list[np.ndarray]] = {place: [] for place in places}
-    for (place, _), passed in zip(jobs, Parallel(n_jobs=n_jobs)(work), strict=True):
-        held[place].append(passed)
+    for (place, _), chunk in zip(jobs, Parallel(n_jobs=n_jobs)(work), strict=True):
+        held[place].append(chunk)
     rows = [row for place in places for row in _rows(place, list(rules), np.concatenate(held[place], axis=-1))]
     return pd.DataFrame(rows).round(DIGITS)
 
@@ -78,31 +79,34 @@ Rule = tuple[str, str]  # of which search, and which policy
 
 
 def _rules(counts: Counts, n_jobs: int) -> dict[Rule, Thresholds]:
-    gaps = (GAP, *GAPS)
-    shifts = Parallel(n_jobs=n_jobs)(delayed(shift_thresholds)(counts, ATTRIBUTES, gap=gap) for gap in gaps)
-    begun = dict(zip(gaps, shifts, strict=True))
-    searches = [(f"seed {seed}", GAP, seed) for seed in SEEDS] + [(f"gap {gap:g}", gap, SEED) for gap in GAPS]
-    found: dict[Rule, Thresholds] = {("", "start"): THRESHOLD}
-    for name, gap, seed in searches:
-        found[name, "shifted"] = begun[gap].thresholds
-        found[name, "stabilised"] = stabilize_verdicts(counts, begun[gap], ATTRIBUTES, seed=seed).thresholds
-    return found
+    gaps = {"": GAP} | {f"gap {gap:g}": gap for gap in GAPS}
+    found = Parallel(n_jobs=n_jobs)(delayed(shift_thresholds)(counts, ATTRIBUTES, gap=gap) for gap in gaps.values())
+    begun = dict(zip(gaps, found, strict=True))
+    rules: dict[Rule, Thresholds] = {("", "start"): THRESHOLD}
+    rules |= {(name, "shifted"): shift.thresholds for name, shift in begun.items()}
+    searches = [(f"seed {seed}", begun[""], seed) for seed in SEEDS]
+    searches += [(name, shift, SEED) for name, shift in begun.items() if name]
+    for name, shift, seed in searches:
+        rules[name, "stabilised"] = stabilize_verdicts(counts, shift, ATTRIBUTES, seed=seed).thresholds
+    return rules
 
 
 def _shares(counts: Counts, size: int, rules: dict[Rule, Thresholds], chunk: int) -> np.ndarray:
     """Whether each cell passes, of a chunk of replicates: (rules, cells, replicates)."""
-    again = counts.resample(CHUNK, strata="label", size=size, seed=np.random.default_rng([SEED, chunk]))
+    # the seed of a chunk is none of a search: [42, 0] would be 42 itself
+    again = counts.resample(CHUNK, strata="label", size=size, seed=np.random.default_rng([SEED, 1 + chunk]))
     held = [passed(again, rule).transpose("metric", "attribute", "replicate").values for rule in rules.values()]
     return np.stack([one.reshape(-1, CHUNK) for one in held])
 
 
-def _rows(place: tuple[str, int], rules: list[Rule], passed_in: np.ndarray) -> list[dict[str, object]]:
-    share = passed_in.mean(axis=-1, keepdims=True)
-    one = np.where(share <= 0.5, passed_in, 1 - passed_in).mean(axis=1)  # of each replicate: (rules, replicates)
+def _rows(place: tuple[str, int], rules: list[Rule], held: np.ndarray) -> list[dict[str, object]]:
+    share = held.mean(axis=-1, keepdims=True)
+    one = np.where(share <= 0.5, held, 1 - held).mean(axis=1)  # of each replicate: (rules, replicates)
     rows: list[dict[str, object]] = []
     for k, (search, policy) in enumerate(rules):
-        before = {"start": None, "shifted": ("", "start"), "stabilised": (search, "shifted")}[policy]
-        since = one[k] - one[rules.index(before)] if before else np.full(one.shape[1], np.nan)
+        begun = search if (search, "shifted") in rules else ""
+        before = {"start": ("", "start"), "shifted": ("", "start"), "stabilised": (begun, "shifted")}[policy]
+        since = one[k] - one[rules.index(before)]
         row: dict[str, object] = {"partition": place[0], "size": place[1], "search": search, "policy": policy}
         row |= {"vfr": one[k].mean(), "error": _error(one[k])}
         rows.append(row | {"change": since.mean(), "change_error": _error(since)})

@@ -15,7 +15,7 @@ from auditlib.counts import Counts
 from auditlib.errors import AuditInputError
 from auditlib.metrics import check_dim, selection_rate
 from auditlib.scores import mean_score
-from auditlib.verdicts.flips import NOISE
+from auditlib.verdicts.judged import NOISE
 from auditlib.verdicts.metrics import WIDE
 
 

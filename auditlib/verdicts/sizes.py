@@ -16,7 +16,7 @@ from auditlib.counts.merge import check_whole
 from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
 from auditlib.verdicts.closed import expected_flip_rate
-from auditlib.verdicts.flips import Limits
+from auditlib.verdicts.judged import Limits
 from auditlib.verdicts.metrics import confusion_of, verdict_metrics
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 25_000, 50_000, 100_000)

@@ -30,7 +30,6 @@ from auditlib.counts.thresholds import Thresholds
 from auditlib.errors import AuditInputError
 from auditlib.metrics import theil
 from auditlib.scores import calibration_gap
-from auditlib.verdicts.flips import NOISE
 from auditlib.verdicts.formulas import (
     bin_error,
     disagreement,
@@ -41,6 +40,7 @@ from auditlib.verdicts.formulas import (
     spread_of_errors,
     within_theil,
 )
+from auditlib.verdicts.judged import NOISE
 
 _CIKM = "research question 1 version 3 final result and output/Final_Notebook/SHARE_WITH_PROFESSOR/cikm/"
 _AXES, _AXES_AGAIN = f"{_CIKM}compute_real_axis2_axis3.py", f"{_CIKM}compute_real_axis2_axis3_canonical.py"
@@ -230,7 +230,7 @@ def compare_versions(metric: str, counts: Counts, dim: str, *, threshold: Thresh
     if metric not in ("TI", "Cal"):
         raise AuditInputError(f"there are versions of TI and of Cal, not of {metric!r}.")
     score_bins(counts, dim)
-    check_names(counts.dims, ["version", "passes"], "compare_versions")
+    check_names([name for name in counts.dims if name != dim], ["version", "value", "passes"], "compare_versions")
     ours = Version(calibration_gap, "counts", "max − min over g of s̄_g − ȳ_g", {"": "≤"}, 0.05)
     versions = dict(TI_VERSIONS) if metric == "TI" else {"spread of signed errors": ours, **CAL_VERSIONS}
     table = counts.at(threshold)

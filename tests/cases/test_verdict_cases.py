@@ -1,6 +1,7 @@
 """Inputs that make verdicts, flip rates and audit sizes say something else than they should."""
 
 import time
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -280,7 +281,10 @@ def test_many_groups_settle_in_seconds_and_too_many_rates_are_refused():
     start = time.perf_counter()
     found = settling_size(table, "site", limits={"EOpp": 0.5, "SPD": 0.5})
     assert time.perf_counter() - start < 60  # minutes, before
-    assert float(found.sel(metric="EOpp")) == 441 * 200 * 30 / 100  # the smallest group allowed, and no larger
+    assert float(found.sel(metric="SPD")) == 441 * 200 * 30 / 100  # what 30 in the smallest group take, and no more
+    ill = float(found.sel(metric="EOpp")) / (2 * 441)  # in each group
+    drawn = np.ptp(rng.normal(tp / 100, np.sqrt(tp * (100 - tp) / 1e4 / ill), (20_000, 441)), axis=1)
+    assert min((drawn <= 0.5).mean(), (drawn > 0.5).mean()) == pytest.approx(0.1, abs=0.01)
     with bad("more than 512 MB"):
         expected_flip_rate(table, "site", size=list(range(1, 200_000)))
 
@@ -312,20 +316,21 @@ def tried(call, counts):
         return None, str(error)
 
 
+@cache
+def by_race(what):
+    return CALLS[what](counted(["sex", "race"], frame(800)))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_group_called_like_a_result_keeps_it_or_is_refused(name):
     """What is returned is what the same groups under another name give; else an error names the group."""
-    mine, other = (
-        counted(["sex", name], frame(800).rename(columns={"race": name})),
-        counted(["sex", "race"], frame(800)),
-    )
-    said = []
-    for call in CALLS.values():
+    mine, said = counted(["sex", name], frame(800).rename(columns={"race": name})), []
+    for what, call in CALLS.items():
         found, error = tried(call, mine)
         if found is None:
             said.append(error)
         else:
-            xr.testing.assert_identical(found.rename({name: "race"}) if name in found.dims else found, call(other))
+            xr.testing.assert_identical(found.rename({name: "race"}) if name in found.dims else found, by_race(what))
     assert all(repr(name) in error and "rename the column" in error for error in said)
     assert len(said) < len(CALLS)  # a table by this name can be counted, and used for the rest
 

@@ -118,6 +118,74 @@ def test_range_probability_against_draws_and_bounds():
     assert np.isnan(range_probability(np.array([0.1, np.nan]), np.ones(2), 1.0))
 
 
+def by_definition(mean, sd, limit, points=40_001):
+    """Σ over which is the smallest, each on a grid of its own."""
+    z = np.linspace(-9, 9, points)
+    weight, total = norm.pdf(z) / norm.pdf(z).sum(), 0.0
+    for g in range(len(mean)):
+        x, inside = mean[g] + sd[g] * z, np.ones(points)
+        for h in (h for h in range(len(mean)) if h != g):
+            inside *= norm.cdf((x + limit - mean[h]) / sd[h]) - norm.cdf((x - mean[h]) / sd[h])
+        total += inside @ weight
+    return total
+
+
+def test_range_probability_of_unequal_normals_is_the_sum_over_the_smallest():
+    rng = np.random.default_rng(2)
+    for case in range(40):
+        groups, limit = rng.integers(3, 9), rng.choice([0.02, 0.05, 0.1, 0.3])
+        sd = 10 ** (rng.uniform(-3, 0, groups) if case % 2 else rng.uniform(-2, -1, groups))
+        mean = rng.normal(0.5, 0.1, groups) if case % 3 else np.full(groups, 0.5)
+        found = float(range_probability(mean, sd, limit))
+        assert found == pytest.approx(by_definition(mean, sd, limit), abs=1e-5)
+
+
+def test_range_probability_of_many_groups():
+    for groups in (20, 21, 100, 441):
+        q = np.array([3.0, 5.0, 6.0, 8.0, 12.0, 14.9, 20.0])
+        found = range_probability(np.zeros((len(q), groups)), np.ones(groups), q)
+        np.testing.assert_allclose(found, studentized_range.cdf(q, groups, np.inf), atol=1e-5)
+    assert range_probability(np.zeros((7, 1)), np.ones(1), np.arange(7.0)) == pytest.approx(np.ones(7), abs=1e-9)
+
+
+def test_range_probability_with_constants():
+    within = norm.cdf([1.0, 2.0]) - norm.cdf([-1.0, -2.0])
+    # two constants .1 apart, and one normal that has to lie between them; or one constant, and L either side of it
+    assert float(range_probability(np.array([0.0, 0.1, 0.05]), np.array([0, 0, 0.05]), 0.1)) == pytest.approx(within[0])
+    assert float(range_probability(np.array([0.0, 0.0, 0.0]), np.array([0, 0, 0.05]), 0.1)) == pytest.approx(within[1])
+    assert float(range_probability(np.array([0.0, 0.1, 0.05]), np.array([0, 0, 0.05]), 0.09)) == 0
+    assert float(range_probability(np.array([0.3, 0.2]), np.zeros(2), 0.1)) == 1
+    assert float(range_probability(np.array([0.8, 0.7]), np.zeros(2), 0.1)) == 1  # .1 + 1e-16
+    drawn = np.random.default_rng(1).normal([0.4, 0.45, 0.5], [0.05, 0, 0.04], (400_000, 3))
+    found = float(range_probability(np.array([0.4, 0.45, 0.5]), np.array([0.05, 0, 0.04]), 0.12))
+    assert found == pytest.approx((np.ptp(drawn, axis=1) <= 0.12).mean(), abs=0.003)
+
+
+def test_range_probability_at_the_ends():
+    for groups in (2, 3):
+        zeros, ones = np.zeros(groups), np.ones(groups)
+        assert float(range_probability(zeros, ones, -1.0)) == 0
+        assert float(range_probability(zeros, ones, np.inf)) == 1
+        for values in (([np.inf, *zeros[1:]], ones, 1.0), (zeros, ones, np.nan), (zeros, np.inf, 1.0)):
+            assert np.isnan(range_probability(*values))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ((0.0, 1.0, 1.0), "shapes fit"),
+        ((np.zeros((3, 2)), np.ones(3), 1.0), r"\(3, 2\), \(3,\), \(\)"),
+        ((np.zeros((3, 2)), np.ones(2), np.ones(2)), "shapes fit"),
+        ((["a", "b"], [1, 1], 1.0), "takes numbers"),
+        ((np.zeros(2), -np.ones(2), 1.0), "at least 0"),
+        ((np.zeros(0), np.zeros(0), 1.0), "no normal"),
+    ],
+)
+def test_range_probability_of_what_does_not_fit(values, words):
+    with pytest.raises(al.AuditInputError, match=words):
+        range_probability(*values)
+
+
 def cohort():
     people = RiskCohort.example().frame(6_000, seed=3)
     return al.count(people, label="label", score="true_risk", by="group", thresholds=[0.2])

@@ -99,7 +99,8 @@ def test_the_truth_has_a_panel_a_kind_and_breaks_at_the_limit():
     assert [ax.get_title("left") for ax in figure.axes] == ["EOpp, 5 groups, each 353 with the outcome"] * 2
     spd = flips.truth(pd.DataFrame(rows).assign(metric="SPD", groups=2, n=2_000))
     assert spd.axes[0].get_title("left") == "SPD, 2 groups, each 2,000 people"
-    ax = figure.axes[0]
+    ax, other = figure.axes
+    assert not ax.get_shared_x_axes().joined(ax, other)  # one kind's truths do not squeeze another's
     lines = [held.lines[0] for held in ax.containers]
     drawn = [held.get_xydata().tolist() for held in lines]
     assert drawn[:2] == [[[0.05, 0.5], [0.10, 0.8]], [[0.12, 0.1]]]  # rising, one a truth, not joined over the limit
@@ -122,6 +123,9 @@ def test_formulas_stand_against_the_flip_rate():
             [[x, y]] for x, y in zip(table["vfr"], table[name], strict=True)
         ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["race", "age"]
+    zeros = table.assign(attribute=["race", "sex"], vfr=[0.1, 0.0], closed=[0.1, 1e-7], plain=[0.2, 1e-7])
+    legend = flips.formulas(zeros).legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["race", "sex (all 0)"]
     with bad("the table lacks plain"):
         flips.formulas(table.drop(columns="plain"))
 

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 from scipy.stats import norm
 
-from auditlib.plots import site_audits, sites, style
+from auditlib.plots import site_audits, site_tables, sites, style
 from auditlib.plots.flips import FAIL, PASS
 from auditlib.sites import TIERS, agreement
 from tests.unit.test_intervals import bad
@@ -222,18 +222,23 @@ def test_tables_beside_random_folds_say_what_the_datasets_hold():
     held |= {"raw_random_below": ("metric", [0.02, 0.4]), "kappa_random_below": ("metric", [0.01, np.nan])}
     found = xr.Dataset(held)
     other = found.assign(kappa_random=found["kappa_random"] / 2)
-    table = site_audits.by_metric({"all": found, "like": other.isel(metric=[1, 0])}, ["DI", "PP"])
-    assert table.columns.tolist()[:5] == ["raw", "κ", "all: κ", "all: κ as low", "all: raw as low"]
-    assert table.loc["DI"].tolist() == ["0.80", "−0.10", "0.50", "1%", "2%", "0.25", "1%", "2%"]
-    assert table.loc["PP", "κ"] == "undefined"
-    table = site_audits.by_cell({"all": found}, ["PP", "DI"])
-    assert table.loc[("DI", "sex")].tolist() == ["3", "4–6", "3.0", "0%"]
-    assert table.loc[("PP", "age")].tolist() == ["19", "18–19", "undefined", "undefined"]
-    said = site_audits.told(
-        {"all": found.assign(kappa_low=found["kappa"], kappa_high=found["kappa"] + 1)}, [("PP", "sex")]
-    )
+    table = site_tables.by_metric({"all": found, "like": other.isel(metric=[1, 0])}, ["DI", "PP"])
+    assert table.columns.tolist() == ["raw", "κ", "all", "like"]
+    assert table.loc["DI"].tolist() == ["0.80", "−0.10", "0.50 (1%)", "0.25 (1%)"]
+    assert table.loc["PP"].tolist() == ["0.90", "undefined", "undefined", "undefined"]
+    none = found.assign(kappa_random_below=("metric", [0.0, np.nan]), kappa_random=("metric", [0.5, 0.1]))
+    table = site_tables.by_metric({"all": none}, ["DI", "PP"], deals=100)
+    assert table["all"].tolist() == ["0.50 (< 3.0%)", "0.10"]  # none of 100; κ of deals alone
+    table = site_tables.by_cell({"all": found, "like": found.assign(sd_random=found["sd"])}, ["PP", "DI"])
+    assert table.columns.tolist() == ["pass", "all", "like", "÷ all", "÷ like"]
+    assert table.loc["DI sex"].tolist() == ["3", "4–6", "4–6", "3.0*", "1.0*"]
+    assert table.loc["DI age"].tolist() == ["0", "0–0", "0–0", "1.0", "1.0"]
+    assert table.loc["PP age"].tolist() == ["19", "18–19", "18–19", "undefined", "undefined"]
+    lost = found.assign(kappa_low=found["kappa"], kappa_high=found["kappa"] + 1)
+    said = site_tables.told({"all": lost.assign(kappa_random_undefined=("metric", [0.5, 1.0]))}, [("PP", "sex")])
     assert "pp-kappa" not in said
-    assert (said["di-interval"], said["all-di-low"]) == ("−0.10 to 0.90", "1%")
-    assert [said[f"all-pp-sex-{k}"] for k in ("passes", "ratio", "high")] == ["18 to 20", "0.0", "100.0%"]
+    assert (said["di-interval"], said["all-di-low"]) == ("−0.10 to 0.90", "1% (0.2% to 5%)")  # of 100 with κ
+    assert said["all-di-raw-low"] == "2% (0.8% to 5%)"
+    assert [said[f"all-pp-sex-{k}"] for k in ("passes", "ratio", "high")] == ["18 to 20", "0.0", "100% (98% to 100%)"]
     assert (said["pp-sex-passes"], said["pp-sex-values"]) == ("20", "0.300 to 0.700")
     assert said["all-pp-sex-values"] == "0.400 to 0.600"

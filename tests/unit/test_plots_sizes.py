@@ -74,8 +74,10 @@ def test_flip_rates_are_told_apart_by_stroke_and_colour():
     ends = ax.collections[0].get_segments()[0][:, 1]
     assert ends == pytest.approx(0.4 + np.array([-1, 1]) * 1.959964 * (0.24 / 100) ** 0.5)
     assert [text.get_text() for text in ax.texts] == ["5k"]
-    with bad("one to 6"):
-        sizes.flips({str(k): over(0.1, 0.1) for k in range(7)})
+    strokes = {line.get_linestyle() for line in sizes.flips({k: over(0.1, 0.1) for k in "abcd"}).lines[1:]}
+    assert ":" not in strokes, "dotted lines are limits"
+    with bad("one to 4"):
+        sizes.flips({k: over(0.1, 0.1) for k in "abcde"})
     with bad("'size'"):
         sizes.flips({"DI": xr.DataArray([0.1], dims="n")})
 
@@ -85,7 +87,12 @@ def test_a_plan_marks_where_it_settles_or_says_never():
     ax = figure.axes[0]
     (mark,) = [line for line in ax.lines if line.get_marker() == "o"]
     assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([4_321], [0.1])
-    assert ax.get_title("right") == "settles at 4,300 (1,500 to 9,900)"
+    precise, told = ax.texts[-2:]
+    assert told.get_text() == "settles at 4,300\n(1,500 to 9,900)"
+    assert (told.get_position(), told.get_ha()) == ((4_321, pytest.approx(0.08)), "right")  # late on this axis
+    assert precise.get_text() == "precise"
+    assert precise.get_position()[0] > 2_000
+    assert all(text.get_bbox_patch() for text in (precise, told)), "no line runs through the words"
     (dashed,) = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed.get_xdata()[0] == 2_000
     assert dashed.get_color() == style.GROUPS[2]
@@ -93,7 +100,10 @@ def test_a_plan_marks_where_it_settles_or_says_never():
     assert list(bar.get_xdata()) == [1_500, 9_876]
     assert not [line for line in ax.lines if line.get_marker() == ">"]
     never = sizes.plan(over(0.5, 0.5), float("nan"), 2_000, between=(3_000, np.inf)).axes[0]
-    assert never.get_title("right") == "never settles (3,000 to never)"
+    assert never.texts[-1].get_text() == "never settles\n(3,000 to never)"
+    early = sizes.plan(over(0.4, 0.05), 1_500, 2_000, between=(1_200, 1_800)).axes[0].texts[-1]
+    assert early.get_ha() == "left"
+    assert early.get_position() == (pytest.approx(1.15 * 1_500), pytest.approx(0.12))
     assert not [line for line in never.lines if line.get_marker() == "o"]
     (arrow,) = [line for line in never.lines if line.get_marker() == ">"]
     assert list(arrow.get_xdata()) == [10_000]  # the end of the axis
@@ -113,6 +123,7 @@ def test_sizes_have_the_digits_of_a_plan():
         "1 million",
         "44 million",
     ]
+    assert [sizes.short(n) for n in (25_000, np.nan, np.inf)] == ["25k", "–", "–"]
     assert sizes.about(np.nan) == sizes.about(np.inf) == "never"
 
 
@@ -120,6 +131,9 @@ def test_a_table_of_plans_has_ranges_and_says_where_there_is_no_plan():
     rows = {"settled": [462.0, 849_637.0], "q2.5": [371.0, 100.0], "q97.5": [604.0, np.inf], "p_pass": [1.0, 0.27]}
     cells = pd.MultiIndex.from_tuples([("EOpp", "sex"), ("EOpp", "race")], names=["metric", "attribute"])
     words = sizes.plan_table(pd.DataFrame(rows, cells))
-    assert words.loc["EOpp"].to_dict() == {"sex": "460 (370–600)", "race": "too close (100–never)"}
+    assert words.loc["EOpp"].to_dict() == {
+        "sex": "460 (370–600)",
+        "race": "too\u00a0close (100–never)",
+    }
     with bad("q97.5"):
         sizes.plan_table(pd.DataFrame({"settled": [1.0], "q2.5": [1.0]}))
