@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import audit, counting, engines, frontier, growth, memory
+from benchmarks import audit, counting, engines, frontier, growth, memory, verdicts
 from benchmarks.clock import Result
 
 TABLE = Path(__file__).with_name("results.csv")
@@ -20,6 +20,7 @@ FULL: dict[str, Callable[[], list[Result]]] = {
     "audit": audit.run,
     "frontier": frontier.run,
     "growth": growth.run,
+    "verdicts": verdicts.run,
 }
 SMALL: dict[str, Callable[[], list[Result]]] = {
     "engines": lambda: engines.run(20_000),
@@ -28,6 +29,7 @@ SMALL: dict[str, Callable[[], list[Result]]] = {
     "audit": lambda: audit.run(20_000, 50, rounds=2, fairlearn=False),
     "frontier": lambda: frontier.run((2_500, 25_000), rounds=2),
     "growth": lambda: growth.run((10_000, 100_000), 50, rounds=2),
+    "verdicts": lambda: verdicts.run(50, rounds=2, models=("xgboost", "logistic")),
 }
 
 

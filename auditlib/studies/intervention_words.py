@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,12 @@ from auditlib.studies.reproduced import pass_counts
 from auditlib.verdicts.judged import NOISE
 
 RESAMPLES, Z, TARGET = 500, 1.96, 0.80
+#: Where a long name may break (soft hyphens, seen only there).
+SPLIT = (
+    "re-weigh-ed con-trol shif-ted stabi-lised stabi-lising selec-tion condi-tion accu-racy sensi-tivity admis-sion "
+    "ethni-city flag-ged"
+)
+BREAKS = {name.replace("-", ""): name.replace("-", "\u00ad") for name in SPLIT.split()}
 SHORT = {"selection": "sel", "audit": "aud"}
 Prices = Mapping[tuple[str, str], pd.DataFrame]
 
@@ -30,6 +37,21 @@ def num(value: Any, digits: int = 3, *, sign: bool = False) -> str:
     """
     text = f"{float(value):{'+' if sign else ''}.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def narrow(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as text that fits a phone: no zero before a point, and names that may break.
+
+    >>> narrow(pd.DataFrame({"shifted": ["0.744 (0.737 to 0.752)"], "n": [12], "F1": [-0.5]})).iloc[0].tolist()
+    ['.744 (.737 to .752)', '12', '−.500']
+    """
+    texts = table.map(lambda x: num(x) if isinstance(x, float) else str(x))
+    texts = texts.map(lambda text: re.sub(r"(?<![\d.,])0\.", ".", text))
+    return texts.rename(_breaking, axis=1).rename(_breaking)
+
+
+def _breaking(name: Any) -> Any:
+    return " ".join(BREAKS.get(word, word) for word in name.split(" ")) if isinstance(name, str) else name
 
 
 def at(priced: Prices, policy: str, part: str, measure: str, attribute: str = "") -> pd.Series:
@@ -122,8 +144,8 @@ def prices(priced: Prices) -> dict[str, str]:
     said: dict[str, str] = {}
     for policy in ("real-only", "reweighed", "shifted", "stabilised"):
         line = headline(priced[policy, "audit"])
-        said |= {f"{policy}-acc": num(line["accuracy"], 4), f"{policy}-vfr": num(line["mean VFR"], 4)}
-        said[f"{policy}-max"] = num(line["max VFR"])
+        texts = {"acc": num(line["accuracy"], 4), "vfr": num(line["mean VFR"], 4)}
+        said |= {f"{policy}-{key}": text.removeprefix("0") for key, text in texts.items()}
     said["control-vfr"] = num(headline(priced["control", "audit"])["mean VFR"])
     said |= {f"age-{p}": num(at(priced, p, "audit", "DI", "age")["estimate"]) for p in ("shifted", "stabilised")}
     for policy, key in (("real-only", "start"), ("stabilised", "end")):

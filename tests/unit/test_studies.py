@@ -231,6 +231,7 @@ def folder(tmp_path, monkeypatch, hospital):
     monkeypatch.setattr(__main__, "budget_study", lambda **_: absent(1))
     monkeypatch.setattr(__main__, "intervention_thresholds", lambda **_: absent(1))
     monkeypatch.setattr(__main__, "intervention_prices", lambda **_: absent(1))
+    monkeypatch.setattr(__main__, "flip_checks", lambda **_: absent(1))
     monkeypatch.setattr(__main__, "gap_multiverse", lambda *_, **__: absent(1))
     monkeypatch.setattr(__main__, "multiverse_path", lambda dataset: tmp_path / "multiverse" / f"{dataset}.csv")
     monkeypatch.setattr(__main__, "root", lambda: tmp_path)
