@@ -32,6 +32,7 @@ class Resolved:
 
 def all_thresholds(threshold: Thresholds) -> list[float]:
     """Every distinct threshold named."""
+    _check_no_result(threshold)
     if isinstance(threshold, xr.DataArray):
         values: Iterable[object] = threshold.values.reshape(-1).tolist()
     elif isinstance(threshold, Mapping):
@@ -48,6 +49,7 @@ def all_thresholds(threshold: Thresholds) -> list[float]:
 
 def as_thresholds(counts: Counts, threshold: Thresholds) -> Resolved:
     """``threshold`` checked against the table's groups and edges."""
+    _check_no_result(threshold)
     if isinstance(threshold, Mapping):
         threshold = _per_level(counts, threshold)
     if isinstance(threshold, xr.DataArray) and threshold.ndim:
@@ -59,6 +61,12 @@ def as_thresholds(counts: Counts, threshold: Thresholds) -> Resolved:
     if not found:
         raise AuditInputError("no threshold was given.")
     return Resolved([value for value, _ in found], np.array([index for _, index in found]))
+
+
+def _check_no_result(threshold: object) -> None:
+    """An error for what a search returned (``Shift``) in place of the thresholds in it."""
+    if isinstance(getattr(threshold, "thresholds", None), xr.DataArray):
+        raise AuditInputError(f"this is a {type(threshold).__name__}, not thresholds: pass its .thresholds.")
 
 
 def _per_level(counts: Counts, threshold: Mapping[str, float]) -> xr.DataArray:

@@ -61,7 +61,8 @@ def price(
     DataFrame with a row a measure and attribute ("" for those of everybody):
 
     - ``measure``, ``attribute``, ``estimate``, ``low``, ``high``, ``n`` (people, a whole number)
-    - ``verdict``, ``p_pass``, ``vfr`` of the seven metrics
+    - ``verdict``, ``p_pass``, ``vfr``, ``dominant`` of the seven metrics: the estimate's verdict, and that of most
+      replicates ("pass", "fail", "tie", "undefined"), which may be the other one
 
     Intervals: Wilson's for accuracy and the share flagged, Hanley and McNeil's for AUROC (which does not depend on
     thresholds), percentiles of the replicates for F1, for the seven metrics, and for all of them where rows are
@@ -84,6 +85,15 @@ def price(
     >>> found = price(counts, {"F": 0.4, "M": 0.45}, "sex", seed=1, replicates=100).set_index("measure")
     >>> round(float(found.loc["accuracy", "estimate"]), 3), str(found.loc["DI", "verdict"])
     (0.695, 'pass')
+
+    Thresholds found on some people, priced on others:
+
+    >>> frame["part"] = ["selection", "audit"] * 300
+    >>> parts = al.count(frame, label="y", score="risk", by=["part", "sex"], bins=20)
+    >>> shift = al.shift_thresholds(parts.sel(part="selection"), "sex")
+    >>> found = price(parts.sel(part="audit"), shift, "sex", seed=1, replicates=100).set_index("measure")
+    >>> round(shift.accuracy, 3), round(float(found.loc["accuracy", "estimate"]), 3)
+    (0.73, 0.713)
     """
     names = check_attributes(counts, attributes)
     check_names(names, [""], "price")
@@ -105,8 +115,8 @@ def price(
         sources = ((table, held), (tables, again))
         point, redrawn = (verdict_metrics(part.sum(rest), name, scores=source.by(name)) for part, source in sources)
         rows += _verdicts(name, point, redrawn, limits, level, held.n_rows)
-    columns = ["measure", "attribute", "estimate", "low", "high", "n", "verdict", "p_pass", "vfr"]
-    return pd.DataFrame(rows, columns=columns).astype({"n": np.int64}).fillna({"verdict": ""})
+    columns = ["measure", "attribute", "estimate", "low", "high", "n", "verdict", "p_pass", "vfr", "dominant"]
+    return pd.DataFrame(rows, columns=columns).astype({"n": np.int64}).fillna({"verdict": "", "dominant": ""})
 
 
 def headline(priced: pd.DataFrame) -> pd.Series:
@@ -114,12 +124,17 @@ def headline(priced: pd.DataFrame) -> pd.Series:
 
     Parameters
     ----------
-    priced : DataFrame of ``price``
+    priced : DataFrame of ``price``, or read from a CSV of it
 
     Returns
     -------
     Series of accuracy, F1, AUROC, ``DI <attribute>``, ``passes``, ``mean VFR``, ``max VFR``, ``flips`` (cells with VFR
-    above 0), ``stable`` (VFR at most 0.10) and ``cells`` (those with a defined VFR, which the others are of).
+    above 0), ``stable`` (VFR at most 0.10), ``cells`` (those with a defined VFR, which the others are of) and
+    ``contrary``.
+
+    ``passes`` counts the verdicts of the estimates; ``stable`` counts cells whose replicates agree, on a pass or on a
+    fail. A cell can be counted in both and still fail in nearly every replicate: ``contrary`` is the number of cells
+    whose dominant verdict (of most replicates, or "tie") is not the estimate's; see ``dominant`` of ``price``.
 
     Raises
     ------
@@ -128,14 +143,17 @@ def headline(priced: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> rows = [["accuracy", "", 0.8, "", np.nan], ["DI", "sex", 0.9, "pass", 0.2], ["SPD", "sex", 0.1, "fail", 0.0]]
-    >>> headline(pd.DataFrame(rows, columns=["measure", "attribute", "estimate", "verdict", "vfr"]))["mean VFR"].item()
-    0.1
+    >>> rows = [["accuracy", "", 0.8, ""], ["Cal", "sex", 0.04, "pass", 0.08, 0.08], ["SPD", "sex", 0.2, "fail", 0, 0]]
+    >>> found = headline(pd.DataFrame(rows, columns=["measure", "attribute", "estimate", "verdict", "p_pass", "vfr"]))
+    >>> found[["passes", "stable", "contrary"]].tolist(), float(found["mean VFR"])
+    ([1, 2, 1], 0.04)
     """
     if not isinstance(priced, pd.DataFrame):
         raise AuditInputError(f"headline takes the DataFrame of price(…), not {type(priced).__name__}.")
-    if absent := [name for name in ("measure", "attribute", "estimate", "verdict", "vfr") if name not in priced]:
+    needed = ("measure", "attribute", "estimate", "verdict", "vfr", "p_pass")
+    if absent := [name for name in needed if name not in priced]:
         raise AuditInputError(f"headline takes the DataFrame of price(…); this one has no column {absent[0]!r}.")
+    priced = priced.assign(attribute=priced["attribute"].astype(object).fillna(""))  # an empty field of a CSV
     overall = priced[priced["attribute"] == ""].set_index("measure")["estimate"]
     cells = priced[priced["attribute"] != ""]
     ratios = cells[cells["measure"] == "DI"]
@@ -144,7 +162,14 @@ def headline(priced: pd.DataFrame) -> pd.Series:
     found |= {f"DI {name}": value for name, value in zip(ratios["attribute"], ratios["estimate"], strict=True)}
     found |= {"passes": int((cells["verdict"] == "pass").sum()), "mean VFR": vfr.mean(), "max VFR": vfr.max()}
     found |= {"flips": int((vfr > 0).sum()), "stable": int((vfr <= STABLE + NOISE).sum()), "cells": len(vfr)}
-    return pd.Series(found, dtype=object)
+    return pd.Series(found | {"contrary": _contrary(cells)}, dtype=object)
+
+
+def _contrary(cells: pd.DataFrame) -> int:
+    """Cells whose verdict is not that of most replicates, as ``disagrees`` of ``flip_rate``."""
+    known = cells[cells["verdict"].isin(["pass", "fail"]) & cells["p_pass"].notna()]
+    agree = np.where(known["verdict"] == "pass", known["p_pass"] > 0.5, known["p_pass"] < 0.5)
+    return int((~agree.astype(bool)).sum())
 
 
 Row = dict[str, Any]
@@ -194,6 +219,7 @@ def _verdicts(name: str, point: xr.Dataset, redrawn: xr.Dataset, limits: Any, le
             _row(
                 metric, name, float(point[metric]), float(held.low), float(held.high), people,
                 verdict=str(one["verdict"].item()), p_pass=float(one["p_pass"]), vfr=float(one["vfr"]),
+                dominant=str(one["dominant"].item()),
             )
         )  # fmt: skip
     return rows

@@ -57,7 +57,8 @@ def site_sizes(counts: Counts, attributes: Sequence[str], *, threshold: Threshol
         raise AuditInputError("sizes are those of the original counts, not of replicates.")
     rows = {}
     for name in names:
-        table = counts.by(dim, name).at(threshold)
+        rest = _summed(counts, name, threshold, dim)
+        table = counts.by(dim, name, *rest).at(threshold)[["tp", "fp", "fn", "tn"]].sum(rest)
         few, positives = small(table), table["tp"] + table["fn"]
         rows[name] = {
             "groups": few.size,
@@ -86,6 +87,7 @@ def site_passes(
         Group dims; people of one site are compared over the levels that the whole table has, so a site without
         anybody in a level has no verdict there.
     threshold : as ``Counts.at`` takes it
+        A DataArray may run over any group dims of the counts, such as ``shift_thresholds(…).thresholds``.
     dim : str
         Sites, or folds of sites.
     limits : mapping, optional
@@ -123,10 +125,24 @@ def _attributes(counts: Counts, attributes: Sequence[str], dim: str) -> list[str
     return names
 
 
+def _summed(counts: Counts, name: str, threshold: Thresholds, dim: str) -> list[str]:
+    """Dims that the thresholds run over besides the sites and the attribute: summed over once people are flagged."""
+    own = threshold.dims if isinstance(threshold, xr.DataArray) else ()
+    return [group for group in counts.dims if group in own and group not in (dim, name)]
+
+
+def _one(counts: Counts, name: str, threshold: Thresholds, dim: str) -> xr.Dataset:
+    held, rest = counts.by(dim, name), _summed(counts, name, threshold, dim)
+    if not rest:
+        return verdict_metrics(held, name, threshold=threshold)
+    table = counts.by(dim, name, *rest).at(threshold).reset_coords(drop=True).sum(rest)
+    return verdict_metrics(table, name, scores=held)
+
+
 def _metrics(counts: Counts, attributes: Sequence[str], threshold: Thresholds, dim: str) -> xr.Dataset:
     """The seven metrics of every attribute in every site."""
     names = _attributes(counts, attributes, dim)
-    found = [verdict_metrics(counts.by(dim, name), name, threshold=threshold) for name in names]
+    found = [_one(counts, name, threshold, dim) for name in names]
     return xr.concat(found, pd.Index(names, name="attribute"), coords="minimal", compat="override")
 
 

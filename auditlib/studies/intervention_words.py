@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ import xarray as xr
 
 from auditlib.counts import Counts
 from auditlib.errors import AuditInputError
-from auditlib.metrics import accuracy, selection_rate
+from auditlib.intervals import rate_interval
+from auditlib.metrics import selection_rate
 from auditlib.mitigate import Shift, headline
 from auditlib.plots.words import points
-from auditlib.studies.reproduced import pass_counts
-from auditlib.verdicts.judged import NOISE
 
 RESAMPLES, Z, TARGET = 500, 1.96, 0.80
 #: Where a long name may break (soft hyphens, seen only there).
@@ -91,7 +90,7 @@ def weights(table: pd.DataFrame, change: xr.Dataset) -> dict[str, str]:
     """Weights of a long stay of the youngest and the oldest, and the changes of DI."""
     long = table[table["long_stay"] == 1].set_index("age")["weight"]
     said = {f"change-{a}": points(change.sel(attribute=a), "+.3f", 1) for a in ("race", "ethnicity", "age")}
-    return {"weight-young": num(long["<30"], 2), "weight-old": num(long["70+"], 2)} | said
+    return {"weight-young": num(long["<30"]), "weight-old": num(long["70+"])} | said
 
 
 def thresholds(shifted: Shift, control: Shift) -> dict[str, str]:
@@ -125,6 +124,9 @@ def groups(parts: Mapping[str, Counts], rules: Mapping[str, Any]) -> dict[str, s
         said[f"{name}-all"] = num(100 * selection_rate(table.sum("race")), 1)
         if name != "stabilised":
             said[f"{name}-caucasian"] = num(100 * selection_rate(table.sel(race="Caucasian")), 1)
+    late = parts["audit"].at(rules["shifted"].thresholds).reset_coords(drop=True)
+    late = points(rate_interval(late.sum([dim for dim in parts["audit"].dims if dim != "race"]), selection_rate), ".1f")
+    said |= {"audit-asian": late["Asian"], "audit-hispanic": late["Hispanic"]}
     said["asian"] = num(100 * selection_rate(table.sel(race="Asian")), 1)
     for part, counts in parts.items():
         asian = counts.by("race").at(0.5).sel(race="Asian")
@@ -148,6 +150,9 @@ def prices(priced: Prices) -> dict[str, str]:
         said |= {f"{policy}-{key}": text.removeprefix("0") for key, text in texts.items()}
     said["control-vfr"] = num(headline(priced["control", "audit"])["mean VFR"])
     said |= {f"age-{p}": num(at(priced, p, "audit", "DI", "age")["estimate"]) for p in ("shifted", "stabilised")}
+    race = at(priced, "shifted", "audit", "DI", "race")
+    said |= {"race-shifted": num(race["estimate"]), "race-pass": f"{race['p_pass']:.0%}"}
+    said["race-range"] = f"{num(race['low'])} to {num(race['high'])}"
     for policy, key in (("real-only", "start"), ("stabilised", "end")):
         said[f"pp-{key}"] = _of_all(at(priced, policy, "selection", "PP", "age")["p_pass"])
     two = [at(priced, name, "audit", "accuracy") for name in ("real-only", "reweighed")]
@@ -181,10 +186,18 @@ def moves(grid: xr.Dataset, priced: Prices) -> dict[str, str]:
     said["eod-up"] = num(since.sel(metric="EOD", attribute="age"), sign=True)
     if since.argmax(...)["metric"] != list(since["metric"].values).index("EOD"):
         raise AuditInputError("moves: the largest rise is not that of EOD, as the chapter says.")
+    fell = (since < 0) & (grid["dominant"].sel(model="stabilised") == "pass")
+    if set(fell.any("metric").to_series().loc[lambda held: held].index) != {"ethnicity"}:
+        raise AuditInputError("moves: not all falls to a pass are by ethnicity, as the chapter says.")
+    said |= {"fell-pass": str(int(fell.sum())), "fell-fail": str(int((since < 0).sum() - fell.sum()))}
+    for name, key in (("real-only", "before"), ("stabilised", "after")):
+        said[f"eth-{key}"] = f"{at(priced, name, 'audit', 'DI', 'ethnicity')['p_pass']:.0%}"
+        said[f"eod-{key}"] = _of_all(at(priced, name, "audit", "EOD", "age")["p_pass"])
     for name, m, key in (("real-only", "PP", "pp-before"), ("stabilised", "DI", "di-after")):
         said[key] = num(vfr.sel(model=name, metric=m, attribute="age"))
     for name, key in (("real-only", "before"), ("stabilised", "after")):
-        said[f"gap-{key}"] = num(at(priced, name, "audit", "PP", "age")["estimate"], 2)
+        gap = at(priced, name, "audit", "PP", "age")["estimate"]
+        said |= {f"gap-{key}": num(gap, 2), f"ppv-{key}": num(100 * gap, 0)}
     return said | {"rose": str(int((since > 0).sum())), "fell": str(int((since < 0).sum()))}
 
 
@@ -211,84 +224,3 @@ def searches(flips: pd.DataFrame) -> dict[str, str]:
 
 def _with_error(value: Any, error: Any) -> str:
     return f"{num(value, 4, sign=True)} (SE {num(error, 4)})"
-
-
-def runs(whole: pd.DataFrame, names: Mapping[str, str], late: Counts) -> dict[str, str]:
-    """Other splits and predictors: ``names`` are tables and how they are called here; ``late`` is the one in order."""
-    said: dict[str, str] = {}
-    held: Any = whole.xs("audit", level="partition")
-    for table, key in names.items():
-        one: Any = held.loc[table]
-        said[f"{key}-margin"] = num(one.loc["margin", "lowest DI"])
-        cost = 100 * (one["accuracy"] - one.loc["start", "accuracy"])
-        if key in ("seed", "order"):
-            said |= {f"{key}-{p}": num(one.loc[p, "lowest DI"]) for p in ("shifted", "stabilised")}
-        if key != "first":
-            said[f"{key}-acc"] = num(cost["stabilised"], 2, sign=True)
-        if key == "seed":
-            said |= {f"{key}-acc-{p}": num(cost[p], 2, sign=True) for p in ("control", "shifted")}
-        if key == "adm":
-            said[f"{key}-vfr"] = num(one.loc["stabilised", "mean VFR"] - one.loc["start", "mean VFR"], sign=True)
-    two = held.loc[list(names)].loc[(slice(None), ["shifted", "stabilised"]), "lowest DI"].astype(float)
-    said |= {"reached": str(int((two >= TARGET - NOISE).sum())), "of-reached": str(len(two))}
-    facts = late.provenance
-    said["long-train"] = f"{facts['positives']['train'] / facts['n_train']:.0%}"
-    said["long-audit"] = f"{facts['positives']['audit'] / facts['n']['audit']:.0%}"
-    right = [[float(accuracy(late.sel(partition=p).by().at(float(t)))) for t in late.edges.lower] for p in SHORT]
-    best = int(np.argmax(right[0]))
-    return said | {"common": num(late.edges.lower[best], 2), "common-acc": num(right[1][best])}
-
-
-def twelve(whole: pd.DataFrame, study: pd.DataFrame, tables: Sequence[str]) -> dict[str, str]:
-    """Of the classifiers, how many …; changes of accuracy and F1 in points, median and worst."""
-    f1 = study[study["measure"] == "F1"].set_index(["table", "policy", "partition"])["estimate"]
-    said: dict[str, str] = {}
-    for part, short in SHORT.items():
-        held = whole.xs(part, level="partition").loc[list(tables)]
-        right, low, mean = (held[name].unstack().astype(float) for name in ("accuracy", "lowest DI", "mean VFR"))  # noqa: PD010
-        counted = {
-            "ok": low["shifted"] >= TARGET - NOISE, "okst": low["stabilised"] >= TARGET - NOISE,
-            "gain": right["shifted"] > right["start"],
-            "up": mean["shifted"] > mean["start"], "down": mean["stabilised"] < mean["shifted"],
-            "best": mean["stabilised"] < mean["start"],
-        }  # fmt: skip
-        said |= {f"twelve-{key}-{short}": str(int(value.sum())) for key, value in counted.items()}
-        both = f1.xs(part, level="partition").unstack().loc[list(tables)]  # noqa: PD010
-        since = {policy: right[policy] - right["start"] for policy in ("control", "shifted", "stabilised")}
-        for key, cost in (*since.items(), ("f1", both["stabilised"] - both["start"])):
-            said[f"twelve-{key}-{short}"] = (
-                f"{num(100 * cost.median(), 1, sign=True)} ({num(100 * cost.min(), 1, sign=True)})"
-            )
-        if part == "audit":
-            said["twelve-wide"] = str(int((low["margin"] >= TARGET - NOISE).sum()))
-            cost, moved = since["stabilised"].sort_values(ascending=False), mean["stabilised"] - mean["shifted"]
-            said["twelve-rank"] = str(list(cost.index).index("stays-xgboost") + 1)
-            said |= {"moved-low": num(moved.min(), sign=True), "moved-high": num(moved.max(), sign=True)}
-    return said
-
-
-def published(before: str = "threshold shifting", after: str = "VFR-Audit") -> dict[str, str]:
-    """The drop of the published mean flip rate cell by cell, and its error under three assumptions.
-
-    Examples
-    --------
-    >>> published()["drop-all"]
-    '−0.0054'
-    """
-    share = [pass_counts(run).to_numpy() / RESAMPLES for run in (before, after)]
-    names = pass_counts(after)
-    vfr = [np.minimum(one, 1 - one) for one in share]
-    since = pd.DataFrame(vfr[1] - vfr[0], names.index, names.columns)
-    each = [np.sqrt(one * (1 - one) / RESAMPLES) for one in vfr]
-    apart = np.sqrt(sum((one**2).sum() for one in each)) / since.size
-    together = np.sqrt(sum((one.sum(axis=0) ** 2).sum() for one in each)) / since.size
-    moved = np.abs(share[1] - share[0])
-    paired = np.sqrt((moved * (1 - moved) / RESAMPLES).sum()) / since.size
-    two = since.loc[["DI", "SPD"], "age"]
-    race = since["race"]
-    return {
-        "drop-all": num(since.to_numpy().mean(), 4), "drop-sum": num(since.to_numpy().sum(), sign=True),
-        "drop-race": num(race.sum(), sign=True),
-        "drop-rest": num(since.to_numpy().sum() - two.sum() - race.sum(), sign=True),
-        "se-apart": num(apart, 4), "se-together": num(together, 4), "se-paired": num(paired, 4),
-    } | {f"drop-{str(metric).lower()}-age": num(value, sign=True) for metric, value in two.items()}  # fmt: skip

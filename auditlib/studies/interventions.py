@@ -80,8 +80,8 @@ def intervention_prices(
     Returns
     -------
     DataFrame
-        ``table``, ``policy``, ``partition``, and the columns of ``price``. Policies of one table and partition are
-        judged on the same replicates.
+        ``table``, ``policy``, ``partition``, and the columns of ``price`` up to ``vfr``. Policies of one table
+        and partition are judged on the same replicates.
 
     Examples
     --------
@@ -145,6 +145,7 @@ def _search(name: str) -> pd.DataFrame:
 
 def _priced(name: str, policy: str, partition: str, found: pd.DataFrame) -> pd.DataFrame:
     table = price(_part(name, partition), found_thresholds(name, policy, found), ATTRIBUTES, seed=SEED).round(DIGITS)
+    table = table.drop(columns="dominant")  # which p_pass says
     for column, value in (("partition", partition), ("policy", policy), ("table", name)):
         table.insert(0, column, value)
     return table

@@ -9,6 +9,7 @@ import pandas as pd
 
 from auditlib.counts import Counts
 from auditlib.datasets import counts_path, root
+from auditlib.errors import AuditInputError
 from auditlib.intervals import effective, gap_interval, interval
 from auditlib.metrics import gap, sensitivity
 from auditlib.studies.comparisons import COMPARISONS, published
@@ -30,13 +31,21 @@ def comparison_counts(name: str) -> Counts:
 def study_table(name: str) -> pd.DataFrame:
     """A committed result of a study (``make studies``), ``data/studies/<name>.csv``.
 
+    Raises
+    ------
+    AuditInputError
+        For a name that no committed table has.
+
     Examples
     --------
     >>> found = study_table("spread_coverage").query("spread == 0 and groups == 3 and method == 'percentile'")
     >>> found["coverage"].tolist()
     [0.0, 0.0, 0.0]
     """
-    return pd.read_csv(root() / "data" / "studies" / f"{name}.csv")
+    folder = root() / "data" / "studies"
+    if name not in (known := sorted(path.stem for path in folder.glob("*.csv"))):
+        raise AuditInputError(f"no table of a study named {name!r}: choose one of {', '.join(known)}.")
+    return pd.read_csv(folder / f"{name}.csv")
 
 
 def gap_row(name: str, replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Any]:

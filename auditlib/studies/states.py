@@ -119,8 +119,9 @@ def states_table(name: str = STATES_TABLE) -> Counts:
 
     Examples
     --------
-    >>> len(states_table().groups["state"])
-    54
+    >>> counts = states_table()
+    >>> len(counts.groups["state"]), round(counts.provenance["threshold"], 4)  # from which score on it flags
+    (54, 0.0546)
     """
     if name != STATES_TABLE:
         raise AuditInputError(f"no table named {name!r}: there is {STATES_TABLE}.")

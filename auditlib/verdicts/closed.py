@@ -71,6 +71,9 @@ def expected_flip_rate(
     |θ̂ − limit|/SE and the normal law do not do for a largest minus a smallest rate: near a tie of several groups the
     replicates of a spread lie above its estimate.
 
+    Below about 30 patients with and 30 without the outcome in a group, the normal law does not hold, and an audit may
+    look settled only because so small a one nearly always fails. ``settling_size`` leaves such sizes out (its `least`).
+
     Examples
     --------
     >>> from auditlib.counts import parse_confusion
@@ -78,6 +81,13 @@ def expected_flip_rate(
     >>> found = expected_flip_rate(table, "group").sel(metric="EOpp")
     >>> round(float(found.p_pass), 3), round(float(found.vfr), 3)
     (0.885, 0.115)
+
+    Of ten patients less than one is of B, and most audits fail: that settles nothing.
+
+    >>> rare = parse_confusion("A:160,100,300,40; B:15,10,30,5")
+    >>> found = expected_flip_rate(rare, "group", size=[10, 1000, 10_000]).sel(metric="EOpp")
+    >>> found.p_pass.round(2).values.tolist(), found.vfr.round(2).values.tolist()
+    ([0.1, 0.7, 0.97], [0.1, 0.3, 0.03])
     """
     table, scores = confusion_of(source, dim, threshold, scores)
     _check_independent(table, scores, dim)

@@ -74,6 +74,18 @@ def flip_rate(
     >>> found = flip_rate(xr.DataArray(np.linspace(0.06, 0.11, 500), dims="replicate"), "SPD")
     >>> round(float(found.vfr), 3), str(found.dominant.item()), round(float(found.replication_flip), 3)
     (0.2, 'pass', 0.276)
+
+    From counts, with the verdict of the data beside:
+
+    >>> import pandas as pd
+    >>> import auditlib as al
+    >>> frame = pd.DataFrame({"y": [0, 1] * 200, "p": [0.1, 0.8, 0.6, 0.7] * 100, "sex": list("FFMMF") * 80})
+    >>> counts = al.count(frame, label="y", score="p", by="sex", bins=10)
+    >>> point = al.verdict_metrics(counts, "sex", threshold=0.5)
+    >>> again = al.verdict_metrics(counts.resample(500, seed=1), "sex", threshold=0.5)
+    >>> found = flip_rate(again, point=point).sel(metric="SPD")
+    >>> str(found.verdict.item()), round(float(found.vfr), 2)
+    ('pass', 0.01)
     """
     held, limit, _ = stacked(replicates, metric, limits)
     if "replicate" not in held.dims or not held.sizes["replicate"]:

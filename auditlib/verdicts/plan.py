@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from auditlib.counts import confusion
@@ -15,7 +16,7 @@ PATIENTS = 10**9  # rounding to whole patients moves a rate by less than 1e-6 wh
 
 
 def planned_table(
-    shares: Mapping[str, float] | xr.DataArray,
+    shares: Mapping[str, float] | pd.Series | xr.DataArray,
     *,
     prevalence: Any,
     sensitivity: Any,
@@ -26,10 +27,10 @@ def planned_table(
 
     Parameters
     ----------
-    shares : mapping of group to share, or DataArray over ``dim`` (and others)
+    shares : mapping or Series of group to share, or DataArray over ``dim`` (and others)
         Of all patients; over ``dim`` they add up to 1.
-    prevalence, sensitivity, false_positive_rate : number, mapping of group to number, or DataArray
-        Of each group, in [0, 1].
+    prevalence, sensitivity, false_positive_rate : number, mapping or Series of group to number, or DataArray
+        Of each group, in [0, 1]; by name, in any order.
     dim : str
         What the attribute is called.
 
@@ -40,7 +41,8 @@ def planned_table(
     Raises
     ------
     AuditInputError
-        For shares that are not above 0 or do not add up to 1, a single group, rates outside [0, 1] or of other groups.
+        For shares that are not above 0 or do not add up to 1, a single group, rates outside [0, 1] or of other groups;
+        and for lists and arrays, which do not say whose numbers they hold.
 
     Examples
     --------
@@ -75,13 +77,29 @@ def planned_table(
 
 
 def _numbers(name: str, given: Any, dim: str) -> xr.DataArray:
-    if isinstance(given, Mapping):
-        given = xr.DataArray(list(given.values()), {dim: list(map(str, given))}, [dim])
+    if isinstance(given, pd.Series):
+        given = _by_group(name, given.index.tolist(), given.tolist(), dim)
+    elif isinstance(given, Mapping):
+        given = _by_group(name, list(given), list(given.values()), dim)
+    elif not isinstance(given, xr.DataArray) and np.ndim(given):
+        raise AuditInputError(
+            f"{name}: {type(given).__name__} does not say which group each number is of; give a number, a mapping or "
+            f"Series by group, or a DataArray over {dim!r}."
+        )
     try:
         found = xr.DataArray(given).astype(np.float64)
     except (TypeError, ValueError):
         raise AuditInputError(f"{name} must be numbers, one or one a group, not {given!r}.") from None
-    return found
+    if dim in found.dims and dim not in found.coords:
+        raise AuditInputError(f"{name} has no coordinate for {dim!r}; give the names of the groups.")
+    return found.assign_coords({dim: list(map(str, found[dim].values))}) if dim in found.dims else found
+
+
+def _by_group(name: str, groups: list[Any], values: list[Any], dim: str) -> xr.DataArray:
+    levels = list(map(str, groups))
+    if len(set(levels)) < len(levels):
+        raise AuditInputError(f"{name} names a group twice: {levels}.")
+    return xr.DataArray(values, {dim: levels}, [dim])
 
 
 def _rate(name: str, given: Any, dim: str, groups: list[str]) -> xr.DataArray:

@@ -9,7 +9,7 @@ import pytest
 import auditlib as al
 from auditlib import studies
 from auditlib.plots.interventions import summaries
-from auditlib.studies import intervention_flips, intervention_words, interventions
+from auditlib.studies import intervention_flips, intervention_runs, intervention_words, interventions
 from auditlib.verdicts.judged import NOISE
 from tests.unit.test_intervals import bad
 
@@ -190,7 +190,7 @@ def test_committed_flip_checks_are_of_the_rules_of_the_table():
 
 
 def test_what_the_published_drop_consists_of():
-    said = intervention_words.published()
+    said = intervention_runs.published()
     assert [said[name] for name in ("drop-di-age", "drop-spd-age", "drop-race", "drop-rest")] == [
         "−0.180", "−0.198", "+0.258", "−0.030",
     ]  # fmt: skip
@@ -200,7 +200,7 @@ def test_what_the_published_drop_consists_of():
 
 def test_words_of_the_study_are_its_numbers(prices):
     whole = summaries(prices)
-    said = intervention_words.twelve(whole, prices, [f"stays-{name}" for name in studies.STAYS_MODELS])
+    said = intervention_runs.twelve(whole, prices, [f"stays-{name}" for name in studies.STAYS_MODELS])
     assert (said["twelve-ok-sel"], said["twelve-ok-aud"], said["twelve-down-aud"]) == ("12", "0", "5")
     assert (said["twelve-rank"], said["moved-low"], said["moved-high"]) == ("2", "−0.065", "+0.031")
     assert said["twelve-f1-aud"].endswith("(−15.4)")

@@ -164,3 +164,39 @@ def test_what_is_undefined_is_nan_and_no_pass():
 def test_bad_input_is_an_error_in_words(change, words):
     with pytest.raises(al.AuditInputError, match=words):
         priced(**change)
+
+
+def test_the_dominant_verdict_is_that_of_most_replicates():
+    found = priced()
+    cells = found[found["attribute"] != ""]
+    wanted = np.select(
+        [cells["p_pass"] > 0.5, cells["p_pass"] < 0.5, cells["p_pass"] == 0.5], ["pass", "fail", "tie"], ""
+    )
+    assert cells["dominant"].tolist() == wanted.tolist()
+    assert (found.loc[found["attribute"] == "", "dominant"] == "").all()
+    assert of(priced(0.5, AUDIT.cut([0.5])), "Cal", "sex")["dominant"] == "undefined"
+
+
+def test_a_headline_counts_verdicts_that_most_replicates_contradict():
+    said = [("pass", 0.075), ("pass", 0.9), ("fail", 0.6), ("fail", 0.1), ("pass", 0.5), ("undefined", np.nan)]
+    cells = pd.DataFrame(said, columns=["verdict", "p_pass"]).assign(measure="Cal", attribute="sex", estimate=0.1)
+    line = headline(cells.assign(vfr=np.minimum(cells["p_pass"], 1 - cells["p_pass"])))
+    assert (line["contrary"], line["passes"], line["stable"], line["cells"]) == (3, 3, 3, 5)
+    found = priced()
+    known = found[found["attribute"] != ""]
+    assert headline(found)["contrary"] == (known["verdict"] != known["dominant"]).sum()
+
+
+def test_a_headline_of_a_csv_is_that_of_the_price(tmp_path):
+    found = priced()
+    found.to_csv(tmp_path / "price.csv", index=False)
+    line, again = headline(found), headline(pd.read_csv(tmp_path / "price.csv"))
+    assert line.index.tolist() == again.index.tolist()
+    assert line.index[:3].tolist() == ["accuracy", "F1", "AUROC"]
+    assert again.tolist() == pytest.approx(line.tolist())
+
+
+def test_a_search_in_place_of_its_thresholds_is_refused():
+    for call in (AUDIT.at, AUDIT.cut, lambda found: verdict_metrics(AUDIT, "sex", threshold=found)):
+        with pytest.raises(al.AuditInputError, match=r"this is a Shift, not thresholds: pass its \.thresholds"):
+            call(SHIFT)

@@ -1,6 +1,7 @@
 """The table of an audit that has not taken place."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -52,3 +53,28 @@ def test_bad_plans_are_refused():
         planned_table({"A": 0.5, "C": 0.5}, **RATES)
     with bad("prevalence must lie in"):
         planned_table({"A": 0.5, "B": 0.5}, **RATES | {"prevalence": 1.2})
+
+
+def test_rates_and_shares_go_by_name_in_any_order():
+    wanted = planned_table({"A": 0.9, "B": 0.1}, **RATES)
+    rate = pd.Series({"B": 0.65, "A": 0.7})
+    for shares in (pd.Series({"A": 0.9, "B": 0.1}), pd.Series({"A": 0.9, "B": 0.1}).rename_axis("sex")):
+        for given in (rate, rate.to_dict(), xr.DataArray(rate.values, {"group": ["B", "A"]}, ["group"])):
+            assert planned_table(shares, **RATES | {"sensitivity": given}).identical(wanted)
+    numbered = planned_table(pd.Series([0.9, 0.1], [1, 2]), **RATES | {"sensitivity": pd.Series([0.65, 0.7], [2, 1])})
+    assert numbered["tp"].values.tolist() == wanted["tp"].values.tolist()
+
+
+def test_numbers_without_names_are_refused():
+    shares = {"A": 0.9, "B": 0.1}
+    for given in ([0.7, 0.65], (0.7, 0.65), np.array([0.7, 0.65])):
+        with bad("give a number, a mapping or Series by group, or a DataArray over 'group'"):
+            planned_table(shares, **RATES | {"sensitivity": given})
+        with bad("shares: .* does not say which group"):
+            planned_table(given, **RATES)
+    with bad("no coordinate for 'group'"):
+        planned_table(shares, **RATES | {"sensitivity": xr.DataArray([0.7, 0.65], dims="group")})
+    with bad("but the groups are"):
+        planned_table(shares, **RATES | {"sensitivity": pd.Series({"A": 0.7})})
+    with bad("names a group twice"):
+        planned_table(shares, **RATES | {"sensitivity": pd.Series([0.7, 0.6, 0.5], ["A", "B", "A"])})

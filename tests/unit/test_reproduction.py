@@ -122,3 +122,9 @@ def test_the_committed_splits_begin_with_the_published_seed():
 
 def test_the_picture_in_the_readme_is_that_of_the_tables():
     assert picture() == PICTURE.read_text(encoding="utf-8"), "run: python tools/picture.py"
+
+
+def test_a_study_that_there_is_none_of_names_those_there_are():
+    for name in ("foo", "optimism.csv", "../studies/optimism", None):
+        with pytest.raises(al.AuditInputError, match=r"choose one of agreement_coverage, .*, optimism, "):
+            studies.study_table(name)

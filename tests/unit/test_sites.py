@@ -458,6 +458,25 @@ def test_site_passes_are_those_of_each_site_and_a_site_of_one_patient_is_undefin
     assert dealt["raw"].sizes == {"metric": len(METRICS)}
 
 
+def test_thresholds_over_joint_groups_are_summed_over_the_other_dims():
+    counts = cohort({"a": 300, "b": 200, "c": 250})
+    at = xr.DataArray([[0.3, 0.7], [0.5, 0.6]], {"sex": ["F", "M"], "age": ["old", "young"]}, ["sex", "age"])
+    found = site_passes(counts, ["sex", "age"], threshold=at)
+    for name, other in (("sex", "age"), ("age", "sex")):
+        alone = counts.sel(site="b")
+        wanted = passes(verdict_metrics(alone.at(at).sum(other), name, scores=alone.by(name)))
+        np.testing.assert_array_equal(found.sel(site="b", attribute=name).values, wanted.values)
+    assert found.notnull().all()
+    flat = xr.full_like(at, 0.5)
+    assert site_passes(counts, ["sex", "age"], threshold=flat).identical(
+        site_passes(counts, ["sex", "age"], threshold=0.5)
+    )
+    options = {"n": 5, "replicates": 20, "seed": 1}
+    joint, one = (agreement_beside_random(counts, ["sex", "age"], threshold=t, **options) for t in (flat, 0.5))
+    xr.testing.assert_allclose(joint, one)
+    assert site_sizes(counts, ["sex"], threshold=flat).equals(site_sizes(counts, ["sex"], threshold=0.5))
+
+
 def test_deals_can_be_held_a_few_at_a_time(monkeypatch):
     counts = cohort({"a": 30, "b": 20, "c": 25})
     told = {"threshold": 0.5, "n": 6, "replicates": 20, "seed": 1}
