@@ -184,7 +184,7 @@ def settling_size(
 
     Two audits of a settled verdict disagree with a chance of up to 2·flip·(1 − flip), 18% for the default. A verdict
     may settle on the wrong side: the size is that at which audits agree were the rates exactly those observed. Near a
-    limit it says little, and a spread of several groups is biased: that of an estimate lies above that of the truth.
+    limit it says little, and less with several groups: the spread found lies above the true one on average.
 
     Parameters
     ----------
