@@ -22,6 +22,7 @@ from auditlib.benefit import (
     treat,
     worst_off,
 )
+from auditlib.card import Audit, audit, audit_gap
 from auditlib.counts import Counts, confusion, count, parse_confusion
 from auditlib.errors import AuditInputError
 from auditlib.intervals import (
@@ -96,11 +97,14 @@ from auditlib.verdicts import (
 __version__ = "0.1.0"
 __all__ = [
     "LIMITS",
+    "Audit",
     "AuditInputError",
     "Counts",
     "Grid",
     "accuracy",
     "agreement_beside_random",
+    "audit",
+    "audit_gap",
     "audit_size",
     "auroc",
     "auroc_interval",

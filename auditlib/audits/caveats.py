@@ -1,0 +1,93 @@
+"""What a reader of the card must know before leaning on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from auditlib.audits.said import Said, say, short
+
+MOST_UNDEFINED = 0.05
+
+
+def caveats(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Sentences in the order in which they matter, numbers with their place in the results."""
+    parts = (_small, _undefined, _threshold, _clusters, _committed, _fit, _looks)
+    found = [sentence.plain() for part in parts if (sentence := part(results))]
+    found += [{"text": note, "numbers": []} for note in results["input"]["notes"]]
+    return found + [{"text": text, "numbers": []} for text in _always(results)]
+
+
+def _small(results: Mapping[str, Any]) -> Said | None:
+    named = [short(line["group"], 24) for line in results["groups"] if line["small"]]
+    if not named:
+        return None
+    names = ", ".join(f"“{name}”" for name in named[:4]) + (f" and {len(named) - 4} more" if len(named) > 4 else "")
+    verb = "is" if len(named) == 1 else "are"
+    reason = "under 30 people with or without the outcome, or under 5 in a cell"
+    return Said(f"{names} {verb} small ({reason}): intervals may fail there.", ())
+
+
+def _undefined(results: Mapping[str, Any]) -> Said | None:
+    lost = [
+        line for line in results["verdicts"] if line["undefined"] is not None and line["undefined"] > MOST_UNDEFINED
+    ]
+    lost = [line for line in lost if line["metric"] != "Cal"]
+    if not lost:
+        return None
+    names = ", ".join(sorted({line["metric"] for line in lost}))
+    return say(results, f"In more than 5% of the replicates {names} could not be computed; the shares leave those out.")
+
+
+def _threshold(results: Mapping[str, Any]) -> Said | None:
+    threshold = results["threshold"]
+    if threshold["value"] is None or threshold["rule"] in ("given", "training prevalence"):
+        return None
+    text = "The threshold, {t}, was taken from the people audited ({rule}); name one to keep it fixed."
+    return say(results, text, {"rule": threshold["rule"]}, t=("/threshold/value", "risk"))
+
+
+def _clusters(results: Mapping[str, Any]) -> Said | None:
+    if results["input"]["unit"] == "row":
+        if results["kind"] == "confusion":
+            return say(
+                results,
+                "Every person is taken to be counted once: with several stays a person, intervals are too narrow.",
+            )
+        if results["kind"] == "gap":
+            return None  # one row a respondent
+        return say(results, "Rows are taken as independent: where one person has several, name the column (cluster).")
+    text = (
+        "People have several rows ({rows} of {units} people): they are resampled whole, and intervals count what "
+        "they are worth."
+    )
+    return say(results, text, rows=("/input/rows", "count"), units=("/input/units", "count"))
+
+
+def _committed(results: Mapping[str, Any]) -> Said | None:
+    found = results["questions"]["choices"]
+    if not found["available"] or found["source"] == "counts":
+        return None
+    return say(
+        results, "The specifications were fitted on at most 20,000 training rows each; the gap itself on all of them."
+    )
+
+
+def _fit(results: Mapping[str, Any]) -> Said | None:
+    if results["input"].get("max_rows") is None:
+        return None
+    text = "The model was fitted anew on a random {n} rows of the cohort, so the numbers are not those of the book."
+    return say(results, text, n=("/input/max_rows", "count"))
+
+
+def _looks(results: Mapping[str, Any]) -> Said | None:
+    if len({line["attribute"] for line in results["groups"]}) < 2:
+        return None
+    return say(results, "Several attributes were audited: by chance alone, one interval in twenty excludes zero.")
+
+
+def _always(results: Mapping[str, Any]) -> list[str]:
+    found = ["All intervals hold the model fixed: another training sample would move them further."]
+    if results["questions"]["choices"]["available"] and results["questions"]["choices"]["source"] == "counts":
+        found.append("Only choices that counts can express were varied; other models, outcomes or exclusions were not.")
+    return [*found, "An interval that contains zero does not show that the groups are alike."]

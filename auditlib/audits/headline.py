@@ -1,0 +1,212 @@
+"""The headline: the most surprising finding by fixed rules, tried in this order.
+
+1. ``both signs``: more than 2.5% of the specifications, and at least two, have an interval above zero; and as many one
+   below.
+2. ``PPV turns``: the gap in PPV excludes zero, and has the other sign at a common prevalence.
+3. ``threshold turns`` or ``threshold loses``: the gap excludes zero at the threshold in use, and at a threshold that
+   flags between half and twice as many people the simultaneous band lies on the other side, or its interval contains
+   zero.
+4. ``survives``: the gap excludes zero, and so do the intervals at all of those thresholds and under all specifications,
+   on the same side.
+5. ``some survive``: the gap excludes zero, but not under all specifications.
+6. ``chance``: the interval contains zero. ``undefined``: there is no gap, because a group has nobody with the outcome.
+
+``alone`` stands for 4 and 5 where only the first question could be asked (confusion matrices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from auditlib.audits.plain import side
+from auditlib.audits.said import Said, say
+
+MANY = 0.025  # of specifications; by chance alone a 95% interval lies on one side of zero that often
+FEW = 2  # specifications on a side
+GAP = "/questions/chance/gap"
+LINE = ("estimate", "points")
+
+
+def headline(results: Mapping[str, Any]) -> tuple[str, Said]:
+    """The rule that applies first, and its sentence of one or two numbers."""
+    for rule in (_undefined, _both_signs, _ppv_turns, _threshold_turns, _survives):
+        if found := rule(results):
+            return found
+    return _chance(results)
+
+
+def _names(results: Mapping[str, Any]) -> dict[str, str]:
+    return {"a": results["comparison"]["a"], "b": results["comparison"]["b"]}
+
+
+def _gap(results: Mapping[str, Any]) -> dict[str, Any]:
+    return results["questions"]["chance"]["gap"]
+
+
+def _undefined(results: Mapping[str, Any]) -> tuple[str, Said] | None:
+    if _gap(results)["estimate"] is not None:
+        return None
+    text = "There is no gap to judge: {who} nobody with the outcome ({n} people in all)."
+    names = _names(results)
+    empty = [key for key in "ab" if not _gap(results)[f"n_{key}"]]
+    who = " and ".join("“{" + key + "}”" for key in empty) + (" has" if len(empty) == 1 else " have")
+    return "undefined", say(results, text.replace("{who}", who), names, n=("/input/people", "count"))
+
+
+def _both_signs(results: Mapping[str, Any]) -> tuple[str, Said] | None:
+    found = results["questions"]["choices"]
+    if not found["available"] or min(found["above"], found["below"]) < FEW:
+        return None
+    if min(found["share_above"], found["share_below"]) <= MANY:
+        return None
+    text = (
+        "The sign depends on the analyst: the gap between “{a}” and “{b}” has an interval above zero under {above} of "
+        "the {kind}, and one below under {below}."
+    )
+    path = "/questions/choices/share_"
+    numbers = {name: (path + name, "share") for name in ("above", "below")}
+    return "both signs", say(results, text, _names(results) | {"kind": kind_of(found)}, **numbers)
+
+
+def _ppv_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
+    found = results["questions"]["prevalence"]
+    if not found["available"]:
+        return None
+    raw, standardized = found["raw"], found["standardized"]
+    if not side(raw) or standardized["estimate"] is None or standardized["estimate"] * side(raw) >= 0:
+        return None
+    text = (
+        "The gap in PPV between “{a}” and “{b}” changes sign once both have one prevalence: "
+        "{raw} points become {level}."
+    )
+    if not side(standardized):
+        text = text[:-1] + ", which chance may have made."
+    path = "/questions/prevalence/{}/estimate"
+    numbers = {"raw": (path.format("raw"), "points"), "level": (path.format("standardized"), "points")}
+    return "PPV turns", say(results, text, _names(results), **numbers)
+
+
+def _threshold_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
+    found = results["questions"]["thresholds"]
+    if not side(_gap(results)) or not found["available"]:
+        return None
+    start = "The gap of {gap} points between “{a}” and “{b}” "
+    numbers: dict[str, tuple[str, str]] = {"gap": (f"{GAP}/estimate", "points")}
+    if found["turns_at"]:
+        numbers["t"] = ("/questions/thresholds/turns_at/threshold", "risk")
+        text = start + "points the other way at a threshold of {t}."
+        return "threshold turns", say(results, text, _names(results), **numbers)
+    if found["lost"]:
+        numbers["t"] = ("/questions/thresholds/lost_at/threshold", "risk")
+        text = start + "can no longer be told from zero at a threshold of {t}."
+        return "threshold loses", say(results, text, _names(results), **numbers)
+    return None
+
+
+def _survives(results: Mapping[str, Any]) -> tuple[str, Said] | None:
+    sign = side(_gap(results))
+    if not sign:
+        return None
+    numbers = {"gap": (f"{GAP}/estimate", "points")}
+    found, start = results["questions"]["choices"], "The gap of {gap} points between “{a}” and “{b}” "
+    if not found["available"]:
+        more = results["questions"]["thresholds"]["available"]
+        text = (
+            start
+            + "excludes zero"
+            + (" at every threshold tried." if more else "; other thresholds or choices could not be tried.")
+        )
+        return "alone", say(results, text, _names(results), **numbers)
+    names = _names(results) | {"kind": kind_of(found)}
+    same = found["above"] if sign > 0 else found["below"]
+    share = "/questions/choices/share_" + ("above" if sign > 0 else "below")
+    if same == found["specifications"]:
+        text = start + "survives: its interval keeps to one side of zero under all {n} {kind}."
+        numbers["n"] = ("/questions/choices/specifications", "count")
+        return "survives", say(results, text, names, **numbers)
+    text = start + "excludes zero on the same side under {share} of the {kind}."
+    return "some survive", say(results, text, names, **numbers, share=(share, "share"))
+
+
+def _chance(results: Mapping[str, Any]) -> tuple[str, Said]:
+    text = (
+        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the smaller group has {n} people "
+        "with the outcome."
+    )
+    gap = _gap(results)
+    least = "a" if gap["n_a"] <= gap["n_b"] else "b"
+    numbers = {"gap": (f"{GAP}/estimate", "points"), "n": (f"{GAP}/n_{least}", "count")}
+    return "chance", say(results, text, _names(results), **numbers)
+
+
+def kind_of(found: Mapping[str, Any]) -> str:
+    """What the rows of the fourth question are called: fitted specifications, or variations that counts allow."""
+    return "variations" if found["source"] == "counts" else "specifications"
+
+
+#: What each tile shows: its question, its results' place, and its sentence.
+Tile = tuple[str, Callable[[Mapping[str, Any]], Said]]
+
+
+def tiles(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One tile a question: a number with its interval, or why there is none."""
+    parts: tuple[Tile, ...] = (
+        ("Could chance have made it?", _tile_chance),
+        ("Is it prevalence?", _tile_prevalence),
+        ("Does it depend on the threshold?", _tile_thresholds),
+        ("Does it depend on the analyst?", _tile_choices),
+    )
+    return [{"question": question, **tell(results).plain()} for question, tell in parts]
+
+
+def _limits(path: str) -> dict[str, tuple[str, str]]:
+    return {name: (f"{path}/{name}", "points") for name in ("estimate", "low", "high")}
+
+
+def _tile_chance(results: Mapping[str, Any]) -> Said:
+    gap = _gap(results)
+    if gap["estimate"] is None:
+        return say(results, "The gap in sensitivity is undefined.")
+    text = "Gap in sensitivity {estimate} points ({low} to {high}); {n_a} and {n_b} people with the outcome."
+    return say(results, text, **_limits(GAP), n_a=(f"{GAP}/n_a", "count"), n_b=(f"{GAP}/n_b", "count"))
+
+
+def _tile_prevalence(results: Mapping[str, Any]) -> Said:
+    found, path = results["questions"]["prevalence"], "/questions/prevalence"
+    if not found["available"]:
+        return say(results, found["why"])
+    if found["raw"]["estimate"] is None:
+        return say(results, "The gap in PPV is undefined: a group has nobody flagged.")
+    raw = say(results, "Gap in PPV {estimate} points ({low} to {high})", **_limits(f"{path}/raw"))
+    if found["standardized"]["estimate"] is None:
+        return Said(raw.text + "; at one prevalence it is undefined.", raw.numbers)
+    text = "; at a prevalence of {target} for both, {estimate} ({low} to {high})."
+    level = say(results, text, target=(f"{path}/target", "percent"), **_limits(f"{path}/standardized"))
+    return Said(raw.text + level.text, raw.numbers + level.numbers)
+
+
+def _tile_thresholds(results: Mapping[str, Any]) -> Said:
+    found, path = results["questions"]["thresholds"], "/questions/thresholds"
+    if not found["available"]:
+        return say(results, found["why"])
+    numbers = {
+        "first": (f"{path}/range/0", "risk"),
+        "last": (f"{path}/range/1", "risk"),
+        "n": (f"{path}/thresholds", "count"),
+    }
+    start = "Of {n} thresholds from {first} to {last}, "
+    if side(_gap(results)):
+        text = start + "the interval keeps to this side of zero at {same}."
+        return say(results, text, **numbers, same=(f"{path}/same_side", "count"))
+    text = start + "the band excludes zero at {excluding}."
+    return say(results, text, **numbers, excluding=(f"{path}/excluding", "count"))
+
+
+def _tile_choices(results: Mapping[str, Any]) -> Said:
+    found, path = results["questions"]["choices"], "/questions/choices"
+    if not found["available"]:
+        return say(results, found["why"])
+    text = f"Of {{n}} {kind_of(found)}, {{above}} have an interval above zero, {{below}} one below."
+    return say(results, text, n=(f"{path}/specifications", "count"), above=(f"{path}/above", "count"),
+               below=(f"{path}/below", "count"))  # fmt: skip

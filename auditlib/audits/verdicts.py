@@ -1,0 +1,63 @@
+"""If the audit were repeated, would it pass again? Verdicts with their flip rates, and whether sites agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from auditlib.audits.options import Options
+from auditlib.audits.plain import number
+from auditlib.audits.questions import affordable
+from auditlib.audits.source import Source
+from auditlib.errors import AuditInputError
+from auditlib.sites import site_agreement, site_passes
+from auditlib.verdicts import flip_rate, verdict_metrics
+from auditlib.verdicts.judged import limits_of
+
+SHARES = ("p_pass", "vfr", "replication_flip", "bound", "undefined")
+
+
+def verdicts(source: Source, options: Options) -> list[dict[str, Any]]:
+    """Seven metrics of every attribute, their verdicts, and how often resampling turns these round.
+
+    Rows are resampled within the outcome, patients with several rows as they are.
+    """
+    lines, limits = [], limits_of(options.limits)
+    for dim in source.attributes:
+        counts = source.counts.by(dim)
+        if not affordable(counts, options.replicates):
+            counts = counts.cut(source.threshold)  # which costs Cal
+        strata = () if counts.clustered else "label"
+        point = verdict_metrics(counts, dim, threshold=source.threshold)
+        draws = counts.resample(options.replicates, strata=strata, seed=options.seed)
+        again = verdict_metrics(draws, dim, threshold=source.threshold)
+        found = flip_rate(again, limits=options.limits, point=point)
+        for metric in found["metric"].values:
+            one = found.sel(metric=metric)
+            line = {"attribute": source.names[dim], "metric": str(metric), "value": number(one["estimate"])}
+            line |= {"limit": number(limits[metric].value), "at_least": limits[metric].at_least}
+            line |= {"verdict": str(one["verdict"].item()), "dominant": str(one["dominant"].item())}
+            lines.append(line | {name: number(one[name]) for name in SHARES})
+    return lines
+
+
+def sites(source: Source, options: Options) -> dict[str, Any] | None:
+    """Agreement of the sites on each metric's verdicts over the attributes audited; None without sites."""
+    if source.site is None:
+        return None
+    held: dict[str, Any] = {"sites": len(source.counts.groups[source.site]), "metrics": []}
+    passed = site_passes(
+        source.counts, list(source.attributes), threshold=source.threshold, dim=source.site, limits=options.limits
+    )
+    for metric in passed["metric"].values:
+        one = passed.sel(metric=metric).transpose("attribute", ..., source.site)
+        line: dict[str, Any] = {"metric": str(metric), "undefined": number(1 - float(one.notnull().mean()))}
+        line |= dict.fromkeys(("raw", "ac1", "kappa"))
+        line["passed"] = number(one.mean()) if bool(one.notnull().any()) else None
+        try:
+            found = site_agreement(one.drop_vars("metric"), dim=source.site, replicates=0)
+        except AuditInputError:  # one attribute is one item, of which no agreement beyond chance can be told
+            pass
+        else:
+            line |= {name: number(found[name]) for name in ("raw", "ac1", "kappa")}
+        held["metrics"].append(line)
+    return held
