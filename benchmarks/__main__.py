@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import audit, counting, engines, frontier, growth, memory, verdicts
+from benchmarks import audit, counting, engines, frontier, growth, memory, scale, verdicts
 from benchmarks.clock import Result
 
 TABLE = Path(__file__).with_name("results.csv")
@@ -17,6 +17,7 @@ FULL: dict[str, Callable[[], list[Result]]] = {
     "engines": engines.run,
     "memory": memory.run,
     "counting": counting.run,
+    "scale": scale.run,
     "audit": audit.run,
     "frontier": frontier.run,
     "growth": growth.run,
@@ -26,6 +27,7 @@ SMALL: dict[str, Callable[[], list[Result]]] = {
     "engines": lambda: engines.run(20_000),
     "memory": lambda: memory.run(200_000, 200),
     "counting": lambda: counting.run(500_000),
+    "scale": lambda: scale.run(200_000, rounds=1),
     "audit": lambda: audit.run(20_000, 50, rounds=2, fairlearn=False),
     "frontier": lambda: frontier.run((2_500, 25_000), rounds=2),
     "growth": lambda: growth.run((10_000, 100_000), 50, rounds=2),

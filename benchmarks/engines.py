@@ -6,7 +6,13 @@ types; scores one step of the float below and above an edge are the hardest ther
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,12 +20,56 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import auditlib as al
 from benchmarks.clock import Result, judged
 
 THRESHOLDS = (0.112, 0.1 * 3, 0.7, 0.335, 0.07)
 BINS = 200
+
+
+#: For a Java machine of short life: its second compiler would take longer than what it saves.
+SHORT = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def spark(extra: Mapping[str, str] = SHORT) -> Any:
+    """A quiet Spark session on two threads: the one there is, or a new one, which starts a Java machine."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        **extra,
+    }
+    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+
+
+@cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where tables are stored for engines that read files; it goes when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="auditlib-engines-")
+
+
+def stored(table: pa.Table) -> str:
+    """The table as a Parquet file in three parts."""
+    path = Path(tempfile.mkdtemp(dir=folder().name)) / "rows.parquet"
+    pq.write_table(table, path, row_group_size=len(table) // 3 + 1)
+    return str(path)
+
+
+def by_dask(table: pa.Table) -> Any:
+    import dask.dataframe as dd
+
+    return dd.read_parquet(stored(table), split_row_groups=True)
+
 
 ENGINES: Mapping[str, Callable[[pa.Table], Any]] = {
     "pandas": lambda table: table.to_pandas(),
@@ -28,7 +78,15 @@ ENGINES: Mapping[str, Callable[[pa.Table], Any]] = {
     "Polars, lazy": lambda table: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
     "PyArrow": lambda table: table,
     "DuckDB": lambda table: duckdb.from_arrow(table),
+    "Dask": by_dask,
+    "Spark": lambda table: spark().read.parquet(stored(table)),
 }
+
+
+def here() -> list[str]:
+    """The engines that run on this machine: Spark needs Java."""
+    java = shutil.which("java") or os.environ.get("JAVA_HOME")
+    return [engine for engine in ENGINES if engine != "Spark" or java]
 
 
 def scores(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -83,7 +141,7 @@ def run(n_rows: int = 1_000_000) -> list[Result]:
     for kind in KINDS:
         table = rows(kind, n_rows)
         truth = by_search(table)
-        same = [np.array_equal(counted(engine, table).histogram().values, truth) for engine in ENGINES]
+        same = [np.array_equal(counted(engine, table).histogram().values, truth) for engine in here()]
         measure = f"engines of {len(ENGINES)} with identical counts"
         found.append(judged(f"counts of {n_rows:,} rows", kind, measure, sum(same), least=len(ENGINES)))
     return found

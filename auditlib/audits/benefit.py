@@ -10,6 +10,7 @@ import xarray as xr
 from auditlib.audits.plain import estimated, number
 from auditlib.audits.questions import Asked
 from auditlib.benefit import benefit_interval, tipping_lambda
+from auditlib.counts.levels import check_levels
 from auditlib.errors import AuditInputError
 from auditlib.intervals import gap_interval
 from auditlib.metrics import selection_rate
@@ -21,6 +22,8 @@ def benefit(asked: Asked) -> dict[str, Any] | None:
     options, source = asked.options, asked.source
     if options.lam is None:
         return None
+    if isinstance(options.lam, Mapping):
+        check_levels("lam", "value", source.names[asked.dim], [*map(str, options.lam)], source.first.groups[asked.dim])
     clinical = options.benefit_threshold
     if clinical is None:
         if source.kind == "confusion":

@@ -51,7 +51,8 @@ def from_counts(asked: Asked) -> dict[str, Any]:
         for place, rule in enumerate(thresholds):
             one = found.isel(threshold=place)
             line = {"threshold": rule, "people": who, "compared": against}
-            lines.append(line | {name: number(one[name]) for name in ("estimate", "low", "high", "n_a", "n_b")})
+            line |= {name: number(one[name]) for name in ("estimate", "low", "high")}
+            lines.append(line | {name: int(one[name]) for name in ("n_a", "n_b")})
     axes = {"threshold": list(thresholds), "people": list(people), "compared": list(contrasts)}
     default = {"threshold": next(iter(thresholds)), "people": EVERYONE, "compared": PLAIN}
     return summary(pd.DataFrame(lines), axes, default, "counts")

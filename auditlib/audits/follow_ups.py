@@ -11,10 +11,11 @@ from auditlib.audits.said import Said, say
 
 Change = tuple[dict[str, Any], Said]
 WANTED = 3
+WIDE = 0.99
 #: Options, by the names of the Python functions, that a follow-up may change.
 KNOWN = (
     *("threshold", "group_a", "group_b", "target_prevalence", "lam", "benefit_threshold", "limits", "by"),
-    *("model", "age_bands", "attribute", "level"),
+    *("model", "age_bands", "attribute", "level", "seed"),
 )
 
 
@@ -186,5 +187,9 @@ def _treatment(results: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _level(results: Mapping[str, Any]) -> Iterator[Change]:
-    """Wider intervals; always to be had."""
-    yield {"level": 0.99}, say(results, "Which of these findings stand with wider intervals?")
+    """Wider intervals, or another seed where they are wide already; always to be had."""
+    if results["options"]["level"] < WIDE:
+        yield {"level": WIDE}, say(results, "Which of these findings stand with wider intervals?")
+    else:
+        seed = results["options"]["seed"] + 1
+        yield {"seed": seed}, say(results, "Which of these findings stand with other replicates?")

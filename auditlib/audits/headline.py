@@ -2,10 +2,10 @@
 
 1. ``both signs``: more than 2.5% of the specifications, and at least two, have an interval above zero; and as many one
    below.
-2. ``PPV turns``: the gap in PPV excludes zero, and has the other sign at a common prevalence.
+2. ``PPV turns``: the gap in PPV excludes zero, and excludes it on the other side at a common prevalence.
 3. ``threshold turns`` or ``threshold loses``: the gap excludes zero at the threshold in use, and at a threshold that
-   flags between half and twice as many people the simultaneous band lies on the other side, or its interval contains
-   zero.
+   flags between half and twice as many people the simultaneous band lies on the other side, or the interval contains
+   zero while the gap is smaller beyond chance.
 4. ``survives``: the gap excludes zero, and so do the intervals at all of those thresholds and under all specifications,
    on the same side.
 5. ``some survive``: the gap excludes zero, but not under all specifications.
@@ -74,14 +74,12 @@ def _ppv_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
     if not found["available"]:
         return None
     raw, standardized = found["raw"], found["standardized"]
-    if not side(raw) or standardized["estimate"] is None or standardized["estimate"] * side(raw) >= 0:
+    if not side(raw) or side(standardized) != -side(raw):
         return None
     text = (
         "The gap in PPV between “{a}” and “{b}” changes sign once both have one prevalence: "
         "{raw} points become {level}."
     )
-    if not side(standardized):
-        text = text[:-1] + ", which chance may have made."
     path = "/questions/prevalence/{}/estimate"
     numbers = {"raw": (path.format("raw"), "points"), "level": (path.format("standardized"), "points")}
     return "PPV turns", say(results, text, _names(results), **numbers)
@@ -99,7 +97,7 @@ def _threshold_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
         return "threshold turns", say(results, text, _names(results), **numbers)
     if found["lost"]:
         numbers["t"] = ("/questions/thresholds/lost_at/threshold", "risk")
-        text = start + "can no longer be told from zero at a threshold of {t}."
+        text = start + "shrinks, and cannot be told from zero, at a threshold of {t}."
         return "threshold loses", say(results, text, _names(results), **numbers)
     return None
 

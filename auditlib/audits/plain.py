@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+NOTHING = 1e-15  # what rounding leaves of a limit that is 0
 LIMITS = ("estimate", "low", "high")
 
 
@@ -23,7 +24,9 @@ def number(value: Any) -> float | int | None:
         return held
     if not np.isfinite(held):
         return None
-    return float(f"{held:.12g}") + 0.0  # −0 + 0 is 0
+    if abs(held) < NOTHING:
+        return 0.0
+    return float(f"{held:.12g}")
 
 
 def estimated(found: xr.Dataset, method: str, **people: Any) -> dict[str, Any]:

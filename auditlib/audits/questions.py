@@ -184,27 +184,56 @@ def along_thresholds(asked: Asked) -> dict[str, Any]:
     )  # fmt: skip
     share = selection_rate(counts.by().at(points)[["tp", "fp", "fn", "tn"]]).values
     names = ("estimate", "low", "high", "band_low", "band_high", "n_a", "n_b")
+    apart = _differs(asked, counts, points, share)
     lines = [
         {"threshold": number(point), "flagged": number(share[place])}
         | {name: number(curve[name][place]) for name in names}
-        | {"small": bool(curve["small"][place])}
+        | {"small": bool(curve["small"][place]), "differs": bool(apart[place])}
         for place, point in enumerate(points)
     ]
     return {"available": True, "points": lines, "multiplier": number(curve["c"])} | _near(lines, source.threshold)
+
+
+def _is_near(share: Any, here: Any) -> Any:
+    """Whether a threshold flags between half and twice as many people as the one in use."""
+    return (share >= here / NEAR) & (share <= here * NEAR)
+
+
+def _differs(asked: Asked, counts: Counts, points: list[float], share: np.ndarray) -> np.ndarray:
+    """Where the gap differs from that at the threshold in use, beyond chance, among all thresholds near it together.
+
+    Replicates give the difference of the two gaps, which rest on the same people, its standard error, and the 95% (or
+    ``level``) quantile of the largest studentised deviation over the thresholds near.
+    """
+    options, place = asked.options, points.index(asked.source.threshold)
+
+    def gaps(table: xr.Dataset) -> np.ndarray:
+        rates = sensitivity(table[["tp", "fp", "fn", "tn"]].reset_coords(drop=True))
+        found = gap(rates, asked.a, asked.b, dim=asked.dim).transpose(..., "threshold").values
+        return np.asarray(found - found[..., [place]])
+
+    draws = counts.resample(options.replicates, strata=asked.dim, seed=options.seed)
+    moved, again = gaps(counts.at(points)), gaps(draws.at(points))
+    near = _is_near(share, share[place])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.std(again, axis=0, ddof=1)
+        largest = np.nanmax(np.where(near & (error > 0), np.abs(again - moved) / error, 0), axis=1)
+        return near & (error > 0) & (np.abs(moved) > np.quantile(largest, options.level) * error)
 
 
 def _near(lines: list[dict[str, Any]], chosen: float) -> dict[str, Any]:
     """What becomes of the gap among thresholds that flag between half and twice as many people.
 
     That it keeps its side at all of them is claimed when each interval of its own does; that it turns round somewhere,
-    which was looked for, only when the simultaneous band does.
+    which was looked for, only when the simultaneous band does; and that it is lost somewhere when the interval contains
+    zero there and the gap differs from the one in use beyond chance: wide intervals alone lose no gap.
     """
     here = next(line for line in lines if line["threshold"] == number(chosen))
-    near = [line for line in lines if here["flagged"] / NEAR <= line["flagged"] <= here["flagged"] * NEAR]
+    near = [line for line in lines if _is_near(line["flagged"], here["flagged"])]
     sign, alone = side(here), [side(line) for line in near]
     together = [side({"low": line["band_low"], "high": line["band_high"]}) for line in near]
     turned = [line for line, found in zip(near, together, strict=True) if sign and found == -sign]
-    lost = [line for line, found in zip(near, alone, strict=True) if sign and found == 0]
+    lost = [line for line, found in zip(near, alone, strict=True) if sign and found == 0 and line["differs"]]
     least = min(near, key=lambda line: np.inf if line["estimate"] is None else sign * line["estimate"])
     return {
         "range": [near[0]["threshold"], near[-1]["threshold"]],

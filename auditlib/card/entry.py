@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from auditlib.audits import (
     source_from,
     told,
 )  # fmt: skip
+from auditlib.audits.source import nearest_edge
 from auditlib.counts import Counts
 from auditlib.errors import AuditInputError
+from auditlib.intervals.replicates import check_enough
 
 OPTIONS = tuple(Options.__dataclass_fields__)
 
@@ -187,13 +190,39 @@ def audit_gap(
     return finished(results, source, lambda changed: _called(changed, "audit_gap", given))
 
 
-def finished(results: dict[str, Any], source: Source, spell: Any) -> Audit:
+def finished(results: dict[str, Any], source: Source, spell: Callable[[Mapping[str, Any]], str]) -> Audit:
     """Results with their sentences, the commands of the follow-ups, and the date."""
     told(results)
     for line in results["follow_ups"]:
-        line["command"] = spell(line["parameters"])
-    results["made"] = date.today().isoformat()
+        if "threshold" in line["parameters"]:  # results are rounded, but a threshold must be an edge to the bit
+            line["parameters"]["threshold"] = nearest_edge(source.counts, line["parameters"]["threshold"])
+        line["command"] = spell(enough(line["parameters"], results["options"]["replicates"]))
+    results["made"] = made()
     return Audit(results, source.original)
+
+
+def enough(changed: Mapping[str, Any], replicates: int) -> Mapping[str, Any]:
+    """What changes, with more replicates where a wider level needs them.
+
+    >>> enough({"level": 0.99}, 200), enough({"level": 0.99}, 1000)
+    ({'level': 0.99, 'replicates': 1000}, {'level': 0.99})
+    """
+    try:
+        check_enough(replicates, changed.get("level", 0.5))
+    except AuditInputError:
+        return {**changed, "replicates": Options().replicates}
+    return changed
+
+
+def made() -> str:
+    """The date: today, or that of ``SOURCE_DATE_EPOCH``, which makes an audit the same to the byte on any day."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    if fixed is None:
+        return date.today().isoformat()
+    try:
+        return datetime.fromtimestamp(int(fixed), UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise AuditInputError(f"SOURCE_DATE_EPOCH must be seconds since 1970, not {fixed[:60]!r}.") from None
 
 
 def _options(options: Mapping[str, Any]) -> Options:

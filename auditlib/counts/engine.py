@@ -6,6 +6,8 @@ computed there as small integers, so that what comes back is as long as the tabl
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +19,9 @@ from auditlib.counts.edges import Edges, check_bins, check_threshold, distinct_e
 from auditlib.counts.labels import LabelCode, label_code
 from auditlib.counts.levels import check_name, group_levels
 from auditlib.counts.patterns import collapse
-from auditlib.counts.scored import as_floats, bin_of, check_scores, computed, score_dtype
+from auditlib.counts.scored import as_floats, bin_of, check_scores, column, computed, score_dtype
 from auditlib.counts.table import Counts
-from auditlib.counts.tally import tally
+from auditlib.counts.tally import tally, tally_parts
 from auditlib.errors import AuditInputError
 
 
@@ -51,8 +53,10 @@ def count(
 
     Parameters
     ----------
-    frame : pandas, Polars (eager or lazy), PyArrow, DuckDB, or anything else narwhals accepts
-        One row a patient or encounter.
+    frame : pandas, Polars (eager or lazy), PyArrow, DuckDB, Dask, Spark, or anything else narwhals accepts
+        One row a patient or encounter. The engine that holds the rows counts them, and only a table as long as the
+        counts comes here (with ``cluster``, one line for each patient and cell). Workers of a Dask cluster need this
+        package.
     label : str
         Column of outcomes: boolean, 0/1, or anything when ``positive`` names the value that counts.
     score : str or list of str
@@ -97,7 +101,9 @@ def count(
     schema = computed(data.collect_schema)
     question = check_question(schema, label, score, by, cluster)
     check_groups(schema, question, data.implementation.is_pandas())
-    data = as_floats(data, schema, (label, *question.scores))
+    if data.implementation.is_dask():  # it makes up example values of every column, and of some it cannot
+        data = data.drop(name for name in schema if name not in {label, *question.scores, *question.by, cluster})
+    data = computed(lambda: as_floats(data, schema, (label, *question.scores)))
     schema = data.collect_schema()
     dtypes = tuple(score_dtype(data, name, schema[name]) for name in question.scores)
     code = label_code(data, label, schema[label], positive)
@@ -114,21 +120,36 @@ def count(
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:
     """The frame as a narwhals LazyFrame, or an error that says what can be counted."""
-    names = [*getattr(frame, "columns", ())] if hasattr(frame, "iloc") else []  # pandas allows any names, even twice
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        raise AuditInputError(f"column names occur twice: {', '.join(map(repr, twice))}; rename them.")
+    names = names_of(frame)
+    if twice := sorted(str(name) for name, times in Counter(names).items() if times > 1):
+        spark = " (to Spark, which tells no capitals apart)" if hasattr(frame, "sparkSession") else ""
+        raise AuditInputError(f"column names occur twice{spark}: {', '.join(map(repr, twice))}; rename them.")
     other = [name for name in names if not isinstance(name, str)]
     if other:
         shown = ", ".join(map(repr, other[:10]))
         raise AuditInputError(f"column names must be text; rename those that are numbers or tuples ({shown}).")
     try:
-        data = nw.from_native(frame)
+        with warnings.catch_warnings():  # of a package for Dask that is still to come
+            warnings.filterwarnings("ignore", "Dask support is moving out of Narwhals", FutureWarning)
+            data = nw.from_native(frame)
     except (TypeError, nw.exceptions.NarwhalsError) as error:
+        kind, said = type(frame).__name__, str(error).strip().partition("\n")[0]
         raise AuditInputError(
-            f"cannot count a {type(frame).__name__}; pass a pandas, Polars, PyArrow or DuckDB table ({error})."
+            f"cannot count a {kind}; pass a pandas, Polars, PyArrow, DuckDB, Dask or Spark table ({said})."
         ) from None
     return data.lazy()
+
+
+def names_of(frame: Any) -> list[Any]:
+    """Column names, of those frames that may hold one twice, or names that are no text."""
+    if hasattr(frame, "iloc"):  # pandas, Dask
+        return list(getattr(frame, "columns", ()))
+    if hasattr(frame, "column_names"):  # PyArrow
+        return list(frame.column_names)
+    if not hasattr(frame, "sparkSession"):
+        return []
+    exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    return [name if exact else name.lower() for name in frame.columns]
 
 
 def check_question(
@@ -144,6 +165,8 @@ def check_question(
             if not isinstance(name, str) or name not in schema:
                 near = ", ".join(map(repr, list(schema)[:20])) or "none"
                 raise AuditInputError(f"{role}={name!r} is not a column; the columns are: {near}.")
+            if name == "*" or (name.startswith("^") and name.endswith("$")):
+                raise AuditInputError(f"column {name!r}: engines read this name as a pattern; rename the column.")
     parts = [label, *scores, *groups]
     if len(set(parts)) < len(parts):
         twice = next(name for name in parts if parts.count(name) > 1)
@@ -171,30 +194,29 @@ def column_names(names: Any) -> tuple[Any, ...]:
     return tuple(names) if isinstance(names, list | tuple | set | np.ndarray) else (names,)
 
 
-def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | None) -> dict[str, np.ndarray]:
+def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | None) -> dict[str, Any]:
     """The engine's one aggregation, brought here as columns (``group0`` …, ``unit``, ``label``, ``bin0`` …, ``n``)."""
-    columns = [nw.col(name).alias(f"group{i}") for i, name in enumerate(question.by)]
+    columns = [column(data, name).alias(f"group{i}") for i, name in enumerate(question.by)]
     if question.cluster:
-        columns.append(nw.col(question.cluster).alias("unit"))
+        columns.append(column(data, question.cluster).alias("unit"))
     columns.append(code.expression.alias("label"))
     dtypes = edges.dtypes if edges else ("float64",) * len(question.scores)
     for i, (name, dtype) in enumerate(zip(question.scores, dtypes, strict=True)):
-        columns.append(bin_of(name, dtype, edges).alias(f"bin{i}"))
-    selected = data.select(*columns)
+        columns.append(bin_of(column(data, name), dtype, edges).alias(f"bin{i}"))
+    selected = computed(lambda: data.select(*columns))
     keys = selected.collect_schema().names()
+    names = {f"group{i}": f"group {name!r}" for i, name in enumerate(question.by)}
+    names["unit"] = f"cluster {question.cluster!r}"
     if data.implementation.is_pandas():
-        names = {f"group{i}": f"group {name!r}" for i, name in enumerate(question.by)}
-        names["unit"] = f"cluster {question.cluster!r}"
-        local = nw.from_native(tally(computed(selected.collect).to_native(), names), eager_only=True)
+        local = nw.from_native(computed(lambda: tally(selected.collect().to_native(), names)), eager_only=True)
+    elif data.implementation.is_dask():
+        local = nw.from_native(computed(lambda: tally_parts(selected.to_native(), names)), eager_only=True)
     else:
         options = {"engine": "streaming"} if data.implementation.is_polars() else {}
-        grouped = selected.group_by(*keys).agg(nw.len().alias("n"))
-        local = computed(lambda: grouped.collect(**options))
-    table = {name: local[name].to_numpy() for name in keys if not name.startswith("group")}
-    table["n"] = local["n"].to_numpy().astype(np.int64)
-    for i in range(len(question.by)):
-        table[f"group{i}"] = local[f"group{i}"]
-    return table
+        local = computed(lambda: selected.group_by(*keys).agg(nw.len().alias("n")).collect(**options))
+    whole = set(names)  # groups and units: their types matter, and what is missing
+    table = {name: local[name] if name in whole else local[name].to_numpy() for name in keys}
+    return table | {"n": local["n"].to_numpy().astype(np.int64)}
 
 
 def build(table: dict[str, Any], question: Question, edges: Edges, positive: str, missing: str) -> Counts:

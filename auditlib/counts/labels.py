@@ -11,7 +11,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from auditlib.counts.scored import all_missing, computed
+from auditlib.counts.edges import round_to
+from auditlib.counts.scored import all_missing, column, computed
 from auditlib.counts.tally import objects
 from auditlib.errors import AuditInputError
 
@@ -58,36 +59,39 @@ def _absent(name: str, absent: int, total: int) -> str:
 
 def shown_values(data: Any, name: str) -> str:
     """Up to ten distinct values of a column, sorted by their spelling."""
-    local = computed(data.select(nw.col(name)).unique().head(11).collect)[name].to_list()
+    asked = data.select(column(data, name).alias("value"))
+    local = computed(asked.unique().head(11).collect)["value"].to_list()
     values = sorted((value for value in local if not pd.isna(value)), key=str)
     return ", ".join(repr(value) for value in values[:10]) or "all missing"
 
 
 def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
     """How to read the label column, from its type and ``positive``."""
-    column, wanted = nw.col(name), positive
+    values, wanted = column(data, name), positive
     if dtype == nw.Object and data.implementation.is_pandas():  # Python values: only what is there can tell
         return _object_code(data, name, positive)
     if dtype == nw.Boolean:
         wanted = True if positive is None else positive
         _expect(isinstance(wanted, bool | np.bool_), data, name, positive, "true and false")
-        match = column == bool(wanted)
-        return _code(data, name, match, column.is_null(), positive)
+        return _code(data, name, values == bool(wanted), values.is_null(), positive)
     if dtype.is_numeric():
-        absent = column.is_null()
+        absent = values.is_null()
         if dtype.is_float():
-            absent = absent | column.cast(nw.Float64).is_nan().fill_null(True)
+            values = values.cast(nw.Float64)
+            absent = absent | values.is_nan().fill_null(True)
         if positive is None:
-            zero_one = nw.when(column == 1).then(1).otherwise(nw.when(column == 0).then(0).otherwise(OTHER))
+            zero_one = nw.when(values == 1).then(1).otherwise(nw.when(values == 0).then(0).otherwise(OTHER))
             return LabelCode(name, nw.when(absent).then(MISSING).otherwise(zero_one), "1", False, data)
         number = _number(positive)
         _expect(number is not None, data, name, positive, "numbers")
-        return _code(data, name, column == number, absent, positive)
+        if dtype == nw.Float32 and number is not None:  # 0.1 names the float32 that was written as 0.1
+            number = float(round_to(float(number), "float32"))
+        return _code(data, name, values == number, absent, positive)
     if dtype == nw.Categorical and positive is not None:  # categories may be numbers: compared by their spelling
-        return _code(data, name, column.cast(nw.String) == str(positive), column.is_null(), positive)
+        return _code(data, name, values.cast(nw.String) == str(positive), values.is_null(), positive)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         _expect(isinstance(positive, str), data, name, positive, "text")
-        return _code(data, name, column.cast(nw.String) == positive, column.is_null(), positive)
+        return _code(data, name, values.cast(nw.String) == positive, values.is_null(), positive)
     _refuse_absent(data, name)
     raise AuditInputError(f"label {name!r} has type {dtype}; use true/false, 0/1, or text with positive=…")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from auditlib.counts.tally import factorize, objects
 from auditlib.errors import AuditInputError
@@ -84,7 +87,7 @@ def group_levels(
         raise AuditInputError(
             f"{what} {name!r}: different values have one spelling ({', '.join(map(repr, twice))}); make them one type."
         )
-    order = np.array(_order(values, distinct), dtype=np.int64)
+    order = np.array(_order(values, distinct, spelled), dtype=np.int64)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     levels = tuple(spelled[i] for i in order) + ((MISSING_LEVEL,) if absent.any() else ())
@@ -93,8 +96,22 @@ def group_levels(
 
 
 def _spelled(value: Any) -> str:
-    """A value as text. A whole float is spelled as a whole number, whatever else the column holds."""
-    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else str(value)
+    """A value as text, whatever else the column holds and whichever engine hands it over.
+
+    A whole float is spelled as a whole number, an instant in UTC, bytes as the text they hold.
+    """
+    if isinstance(value, float | np.floating) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return str(value.astimezone(UTC))
+    if isinstance(value, pa.MonthDayNano) and not value.months:  # DuckDB's interval
+        return str(pd.Timedelta(days=value.days) + pd.Timedelta(value.nanoseconds))
+    if isinstance(value, timedelta):
+        return str(pd.Timedelta(value))
+    if isinstance(value, bytes | bytearray):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+    return str(value)
 
 
 def _twice(distinct: np.ndarray, names: list[str]) -> list[str]:
@@ -134,14 +151,15 @@ def _factorize(values: Any) -> tuple[np.ndarray, np.ndarray]:
     return factorize(objects(values.to_list() if isinstance(values, nw.Series) else list(values)))
 
 
-def _order(values: Any, distinct: np.ndarray) -> list[int]:
+def _order(values: Any, distinct: np.ndarray, spelled: list[str]) -> list[int]:
     """Declared order of an ordered categorical, otherwise numbers by size and text by spelling."""
     declared = _declared(values)
     if declared is not None:
-        return sorted(range(len(distinct)), key=lambda i: declared.index(distinct[i]))
+        place = {value: at for at, value in enumerate(declared)}
+        return sorted(range(len(distinct)), key=lambda i: place[distinct[i]])
     if all(isinstance(value, int | float | np.number) for value in distinct):
         return sorted(range(len(distinct)), key=lambda i: distinct[i])
-    return sorted(range(len(distinct)), key=lambda i: str(distinct[i]))
+    return sorted(range(len(distinct)), key=spelled.__getitem__)
 
 
 def _declared(values: Any) -> list[Any] | None:

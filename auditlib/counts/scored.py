@@ -20,14 +20,28 @@ def computed(step: Callable[[], Any]) -> Any:
     except (AuditInputError, MemoryError):
         raise
     except Exception as error:
-        said = str(error).strip().partition("\n")[0][:300]
-        raise AuditInputError(f"the frame cannot be computed ({type(error).__name__}: {said}).") from error
+        raise AuditInputError(f"the frame cannot be computed ({type(error).__name__}: {_reason(error)}).") from error
+
+
+def _reason(error: Exception) -> str:
+    """One line of an engine's message: its first, or what a Java or Python trace in it ends with."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    traced = lines[-1] if any(line.startswith("Traceback (") for line in lines) else lines[0]
+    return (causes[-1].removeprefix("Caused by: ") if causes else traced)[:300]
+
+
+def column(data: Any, name: str) -> nw.Expr:
+    """The column of exactly this name; Spark alone would read ``risk.30d`` as a field of ``risk``."""
+    quoted = data.implementation.is_spark_like()
+    return nw.col("`" + name.replace("`", "``") + "`" if quoted else name)
 
 
 def as_floats(data: Any, schema: Any, names: Sequence[str]) -> Any:
     """Decimals as the nearest floats: through text, because Arrow's own cast is off by a bit."""
     found = [name for name in names if schema[name] == nw.Decimal]
-    return data.with_columns(*(nw.col(name).cast(nw.String).cast(nw.Float64) for name in found)) if found else data
+    floats = [column(data, name).cast(nw.String).cast(nw.Float64).alias(name) for name in found]
+    return data.with_columns(*floats) if found else data
 
 
 def score_dtype(data: Any, name: str, dtype: Any) -> str:
@@ -48,10 +62,10 @@ def score_dtype(data: Any, name: str, dtype: Any) -> str:
 
 def all_missing(data: Any, name: str) -> int:
     """Number of rows if the column has no value in any, otherwise 0."""
-    asked = data.select(nw.col(name).is_null().sum().alias("absent"), nw.len().alias("rows"))
-    found = computed(asked.collect)
-    absent, rows = int(found["absent"][0] or 0), int(found["rows"][0])
-    return rows if absent == rows else 0
+    # Counted, not summed: Spark adds no booleans.
+    found = computed(lambda: data.select(column(data, name).count().alias("held"), nw.len().alias("rows")).collect())
+    held, rows = int(found["held"][0] or 0), int(found["rows"][0])
+    return 0 if held else rows
 
 
 def _absent(name: str, absent: int, total: int) -> str:
@@ -69,12 +83,12 @@ def sum_of(terms: Sequence[nw.Expr]) -> nw.Expr:
     return terms[0]
 
 
-def bin_of(name: str, dtype: str, edges: Edges | None) -> nw.Expr:
+def bin_of(held: nw.Expr, dtype: str, edges: Edges | None) -> nw.Expr:
     """Bin number of a score (the score itself where edges are its values), or a code for missing or outside."""
-    score = nw.col(name).cast(nw.Float64)
+    score = held.cast(nw.Float64)
     inside = ((score >= 0.0) & (score <= 1.0)).fill_null(False)
     # A NaN is greater than everything for some engines and not comparable for others, so it is asked for by name.
-    absent = nw.col(name).is_null() | score.is_nan().fill_null(True)
+    absent = held.is_null() | score.is_nan().fill_null(True)
     if edges is None:
         found = score
     else:

@@ -13,6 +13,9 @@ from auditlib.errors import AuditInputError
 #: Kinds of Python objects of which pandas takes no two for one value.
 PURE = ("string", "boolean", "integer", "floating", "bytes", "date", "datetime", "datetime64", "empty")
 
+#: Tables of partitions that are joined in one step.
+TOGETHER = 16
+
 
 def factorize(values: pd.Series | np.ndarray) -> tuple[np.ndarray, Any]:
     """Code of each value (-1 where missing) and the distinct values.
@@ -56,10 +59,10 @@ def objects(values: Sequence[Any]) -> np.ndarray:
     return array
 
 
-def tally(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+def tally(frame: pd.DataFrame, names: Mapping[str, str], times: np.ndarray | None = None) -> pd.DataFrame:
     """Distinct rows and how often each occurs, ``n``; pandas' own ``groupby(…).size()`` takes twice as long.
 
-    ``names`` says what to call a column whose values cannot be compared.
+    ``names`` says what to call a column whose values cannot be compared; ``times`` how often each row is there.
     """
     key, size = np.zeros(len(frame), dtype=np.int64), 1
     for name in frame.columns:
@@ -74,4 +77,27 @@ def tally(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     code, found = pd.factorize(key)
     first = np.empty(len(found), dtype=np.int64)
     first[code[::-1]] = np.arange(len(frame))[::-1]  # of repeated places the last one written stays
-    return frame.iloc[first].assign(n=np.bincount(code, minlength=len(found)))
+    n = np.bincount(code, weights=times, minlength=len(found))  # sums of whole floats are exact below 2**53
+    return frame.iloc[first].assign(n=n.astype(np.int64))
+
+
+def tally_parts(frame: Any, names: Mapping[str, str]) -> pd.DataFrame:
+    """``tally`` of a Dask dataframe: of each partition where it lies, then of a few tables at a time; one comes here.
+
+    Dask's own ``groupby`` loses rows whose category is missing, and takes True, 1 and 1.0 for one value.
+    """
+    from dask import compute, delayed
+
+    tables = [delayed(tally)(part, names) for part in frame.to_delayed()]
+    while len(tables) > 1:
+        tables = [delayed(_joined)(tables[at : at + TOGETHER], names) for at in range(0, len(tables), TOGETHER)]
+    found: pd.DataFrame = compute(tables[0])[0]
+    return found
+
+
+def _joined(parts: Sequence[pd.DataFrame], names: Mapping[str, str]) -> pd.DataFrame:
+    tables = [table for table in parts if len(table)] or parts[:1]
+    # Column by column, because pandas warns where one is missing throughout a part.
+    whole = {name: pd.concat([table[name] for table in tables], ignore_index=True) for name in tables[0].columns}
+    times = whole.pop("n").to_numpy()
+    return tally(pd.DataFrame(whole), names, times)

@@ -15,6 +15,7 @@ from tests.studies import (
     flip_closed_form,
     flip_truth,
     gap_coverage,
+    headline_rates,
     kappa_identical_sites,
     optimism,
     settling,
@@ -43,6 +44,7 @@ STUDIES = {
     "settling_plans": settling_plans.run,
     "audit_sweeps": audit_sweeps.run,
     "kappa_identical_sites": kappa_identical_sites.run,
+    "headline_rates": headline_rates.run,
 }
 
 

@@ -2,7 +2,10 @@
 
 import datetime
 import decimal
+import warnings
 
+import dask
+import dask.dataframe as dd
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -13,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import auditlib as al
+from auditlib import datasets
 from tests.unit.frames import ENGINES, PROPERTY, brute, cohort, count, duck, frames, same
 
 BY = ["sex", "race"]
@@ -585,3 +589,149 @@ def test_whole_numbers_are_spelled_alike_whether_or_not_a_value_is_missing():
     for frame in (rows, rows.convert_dtypes(), pl.from_pandas(rows.convert_dtypes())):
         found = al.count(frame, label="y", score="p", by="g", missing="category")
         assert found.groups["g"] == ("1", "2", "missing")
+
+
+@pytest.mark.parametrize("name", ["*", "^p.*$"])
+@pytest.mark.parametrize("role", ["y", "p", "sex"])
+def test_names_that_engines_read_as_patterns(name, role):
+    """DuckDB once counted by all columns where a group was called *, and put 0 and 2 for 1 and 1."""
+    roles = {"y": "label", "p": "score", "sex": "by"}
+    frame = tiny().rename(columns={role: name})
+    with pytest.raises(al.AuditInputError, match=r"column '.+': engines read this name as a pattern; rename"):
+        count(duck(frame), **{"by": "sex", roles[role]: name})
+
+
+def test_names_twice_in_arrow():
+    table = pa.Table.from_pandas(tiny())
+    with pytest.raises(al.AuditInputError, match="column names occur twice: 'p'; rename them"):
+        count(table.append_column("p", table["p"]), by="sex")
+
+
+def test_a_missing_category_is_no_unit():
+    """Arrow's dictionary once lost it on the way to NumPy, and its rows with it."""
+    units = pa.array(["x", None, "y", "x"]).dictionary_encode()
+    table = pa.Table.from_pandas(tiny()).append_column("unit", units)
+    with pytest.raises(al.AuditInputError, match="cluster 'unit': 1 of 4 rows have no value"):
+        count(table, by="sex", cluster="unit")
+
+
+def test_spans_of_time_are_spelled_alike():
+    spans = [datetime.timedelta(days=2), datetime.timedelta(days=1, seconds=5)] * 2
+    for make in (lambda f: f, pl.from_pandas, pa.Table.from_pandas, duck):
+        assert count(make(tiny(sex=spans)), by="sex").groups["sex"] == ("1 days 00:00:05", "2 days 00:00:00")
+
+
+def test_bytes_that_are_no_text():
+    table = pa.table({**TINY, "sex": [b"F", b"\xff", b"F", b"\xff"]})
+    assert count(table, by="sex").groups["sex"] == ("F", "b'\\xff'")
+    with pytest.raises(al.AuditInputError, match=r"one spelling \('F'\)"):
+        count(tiny(sex=pd.Series([b"F", "F", b"F", "F"], dtype=object)), by="sex")
+
+
+# -- Dask ----------------------------------------------------------------------------------------------------
+
+
+def parts(frame, n=2):
+    """Objects stay what they are, where Dask by itself would make them text."""
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_pandas(frame, npartitions=n, sort=False)
+
+
+def test_dask_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tp(parts(tiny())) == [1, 1]
+
+
+def test_dask_tells_types_apart_within_and_between_parts():
+    """Its own groupby makes 1 of True and of 1.0, and ends text at a NUL."""
+    for values in ([True, 1, "a", "a"], [True, "a", 1, "a"]):
+        with pytest.raises(al.AuditInputError, match=r"different values have one spelling .*make them one type"):
+            count(parts(tiny(sex=pd.Series(values, dtype=object))), by="sex")
+    texts = tiny(unit=["a", "a\0b", "a\0c", "a"])
+    assert count(parts(texts), by="sex", cluster="unit").n_units == 3
+    with pytest.raises(al.AuditInputError, match="group 'sex' holds lists, sets or dicts; make them text"):
+        count(parts(tiny(sex=[[1], [2], [1], [2]])), by="sex")
+
+
+def test_dask_keeps_a_missing_category():
+    """Its own groupby loses the row."""
+    kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    frame = tiny(sex=pd.Series(["F", None, "M", "F"], dtype=kind))
+    counts = count(parts(frame), by="sex", missing="category")
+    assert (counts.groups["sex"], counts.n_rows) == (("F", "M", "missing"), 4)
+
+
+@pytest.mark.parametrize("n", [1, 3, 60])
+def test_dask_parts_that_are_empty_or_differ(n):
+    frame = cohort(60).assign(sex=["F", None] * 30, race=pd.Categorical(["A", "B", "C"] * 20))
+    whole = parts(frame, n)
+    for held in (whole, whole[whole["patient"] < 3]):
+        options = {"cluster": "patient", "missing": "category"}
+        assert same(count(held, **options), count(held.compute(), **options))
+
+
+def test_dask_beside_a_decimal_that_it_cannot_make_up():
+    """It makes up values for a column nobody asked for, and 1 is no decimal of one place below 1."""
+    money = pd.Series([decimal.Decimal("0.1")] * 4, dtype=pd.ArrowDtype(pa.decimal128(1, 1)))
+    assert tp(parts(tiny(money=money))) == [1, 1]
+    with pytest.raises(al.AuditInputError, match=r"cannot be computed \(ArrowInvalid: Decimal value does not fit"):
+        count(parts(tiny(sex=money)), by="sex")
+
+
+def test_dask_workers_in_processes_of_their_own():
+    from dask.distributed import Client, LocalCluster
+
+    frame = cohort()
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        assert same(count(parts(frame), cluster="patient"), count(frame, cluster="patient"))
+        with pytest.raises(al.AuditInputError, match="group 'sex' holds lists, sets or dicts; make them text"):
+            count(parts(tiny(sex=[[1], [2], [1], [2]])), by="sex")
+
+
+# -- counts of parts, added ----------------------------------------------------------------------------------
+
+
+def body(counts):
+    """The table without its header, which says what was added."""
+    return counts.to_csv().split("\n", 2)[2]
+
+
+def halves(frame, first, **options):
+    """The sum of the halves and the whole, levels in the whole's order: a sum has them as they come."""
+    left, right = (count(ENGINES[engine](frame[half]), **options) for engine, half in
+                   (("polars", first), ("pyarrow", ~first)))  # fmt: skip
+    whole = count(frame, **options)
+    return (left + right).sel(**whole.groups), whole
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("cluster", [None, "patient"])
+@settings(PROPERTY, max_examples=40)
+@given(data=st.data())
+def test_two_halves_added_are_the_whole(dtype, cluster, data):
+    frame = data.draw(frames(dtype=dtype))
+    frame["race"] = frame["race"].mask(frame["race"] == "C")
+    unit = frame["patient"] if cluster else pd.Series(range(len(frame)))
+    chosen = data.draw(st.sets(st.sampled_from(sorted(set(unit)))))
+    first = unit.isin(chosen)
+    if not 0 < first.sum() < len(frame):
+        return
+    added, whole = halves(frame, first, cluster=cluster, score=["p", "q"], missing="category", thresholds=[0.3, 1 / 3])
+    assert body(added) == body(whole)
+    assert same(added, whole)
+
+
+@pytest.mark.skipif(not datasets.available("diabetes130"), reason="diabetes130 is not at hand: set AUDITLIB_DATA")
+def test_two_halves_of_real_encounters_split_by_patient():
+    frame = datasets.load("diabetes130")
+    frame = frame.assign(
+        risk=frame["num_medications"] / 100, second=(frame["num_lab_procedures"] / 200).astype("float32")
+    )
+    first = frame["patient_nbr"] % 2 == 0
+    added, whole = halves(
+        frame, first, label="readmitted", positive="<30", score=["risk", "second"], by=["race", "gender", "age"],
+        cluster="patient_nbr", missing="category", thresholds=[0.112],
+    )  # fmt: skip
+    assert (whole.n_rows, whole.n_units) == (101_766, 71_518)
+    assert body(added) == body(whole)

@@ -1,0 +1,149 @@
+"""Whether the sentences of results are whole, short enough, and say what the numbers are."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from auditlib.audits.follow_ups import KNOWN, WANTED
+from auditlib.audits.said import UNDEFINED, at, short, shown
+from auditlib.card.names import clean
+from auditlib.card.summary import LONGEST, escaped
+from auditlib.card.words import barred
+from auditlib.errors import AuditInputError
+
+#: What tells the options of a command, given its words; an error when it cannot be read.
+Reader = Callable[[list[str]], dict[str, Any]]
+MOST_HEADLINE, MOST_SENTENCE = 240, 300
+_BRACES = re.compile(r"\{[^{}]*\}")
+#: A number that ends or begins inside a longer one is another number.
+_BEFORE, _AFTER = r"(?<![\w.,+−-])(?<!\d )", r"(?![\d%]|[.,]\d)"
+
+
+def names_of(results: Mapping[str, Any]) -> list[str]:
+    """Everything in the results that a user named: columns, groups, files, and the notes that quote them."""
+    held, found = results["input"], results["questions"]["choices"]
+    known = [held.get(name) for name in ("name", "label", "positive", "unit", "score", "site", "outcome", "model")]
+    known += [*held["groups"], *(group for groups in held["groups"].values() for group in groups), *held["notes"]]
+    if found["available"]:
+        known += [level for levels in found["axes"].values() for level in levels if isinstance(level, str)]
+    known += [line["command"] for line in results["follow_ups"]]
+    return list(dict.fromkeys(name for name in known if name))
+
+
+def _said(results: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+    """Every sentence: where, its text with its numbers, and how long it may be."""
+    yield "headline", results["headline"], MOST_HEADLINE
+    for place, tile in enumerate(results["tiles"], start=1):
+        yield f"tile {place}", tile, MOST_SENTENCE
+    for place, caveat in enumerate(results["caveats"], start=1):
+        yield f"caveat {place}", caveat, MOST_SENTENCE
+    for place, line in enumerate(results["follow_ups"], start=1):
+        yield f"follow-up {place}", line["why"], MOST_SENTENCE
+
+
+def text_faults(results: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences that are empty, too long, unfinished, or that judge."""
+    names = names_of(results)
+    for where, said, most in _said(results):
+        text = said["text"]
+        if not text.strip() or text.strip()[-1] not in ".?!…)":
+            yield f"{where} is no whole sentence: {text[:60]!r}"
+        if len(text) > most:
+            yield f"{where} has {len(text)} letters, more than {most}"
+        yield from _wording(where, text, names)
+
+
+def _wording(where: str, text: str, names: list[str]) -> Iterator[str]:
+    if found := barred(text, names):
+        yield f"{where} says {found[0]!r}"
+    if found := _BRACES.findall(without(text, names)):
+        yield f"{where} has an unfilled {found[0]}"
+
+
+def without(text: str, names: list[str], bare: bool = True) -> str:
+    """A text without the names a user gave, also where they are cut or escaped: in quotes, and ``bare`` ones.
+
+    >>> without("“12” has 12 people.", ["12"], bare=False)
+    '“” has 12 people.'
+    """
+    forms = {form for name in names for form in (name, clean(name), short(name), short(name, 24))}
+    forms |= {escaped(form) for form in forms}
+    for form in sorted(filter(None, forms), key=len, reverse=True):
+        text = text.replace(f"“{form}”", "“”")
+        text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", " ", text) if bare and len(form) > 1 else text
+    return text
+
+
+def summary_faults(text: str, results: Mapping[str, Any]) -> Iterator[str]:
+    """A summary that is too long, judges, is unfinished, or is of other results."""
+    if len(text) > LONGEST:
+        yield f"the summary has {len(text):,} letters, more than {LONGEST:,}"
+    for said in (results["headline"], *results["tiles"]):
+        if escaped(said["text"]) not in text:
+            yield f"the summary lacks {said['text'][:60]!r}"
+    yield from _wording("the summary", text, names_of(results))
+
+
+def number_faults(results: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers of sentences that are not those of the results; in headline and tiles there are no others.
+
+    Names stand in quotes there: a group may well be called 12.
+    """
+    names = names_of(results)
+    for where, said, _ in _said(results):
+        rest = without(said["text"], names, bare=False)
+        for number in sorted(said["numbers"], key=lambda number: -len(number["text"])):
+            if shown(at(results, number["pointer"]), number["form"]) != number["text"]:
+                yield f"{where} says {number['text']!r}, but {number['pointer']} is another number"
+            rest, times = re.subn(_BEFORE + re.escape(number["text"]) + _AFTER, " ", rest, count=1)
+            if not times and number["text"] != UNDEFINED:
+                yield f"{where} does not say its number {number['text']!r}"
+        alone = where == "headline" or where.startswith("tile")
+        if alone and (found := re.search(r"\S*\d\S*", rest)):
+            yield f"{where} says {found[0]!r}, which is no number of its own"
+
+
+def follow_up_faults(results: Mapping[str, Any], parameters_of: Reader | None) -> Iterator[str]:
+    """Follow-ups that are not three, change what is no option, or whose command says something else."""
+    if len(results["follow_ups"]) != WANTED:
+        yield f"there are {len(results['follow_ups'])} follow-ups, not {WANTED}"
+    for place, line in enumerate(results["follow_ups"], start=1):
+        changed, command = line["parameters"], line["command"]
+        if unknown := [name for name in changed if name not in KNOWN]:
+            yield f"follow-up {place} changes {unknown[0]!r}, which is no option"
+        try:
+            said = _called(command) if command.startswith("al.") else _typed(command, parameters_of)
+        except (AuditInputError, ValueError, SyntaxError, SystemExit) as error:
+            yield f"follow-up {place}: {command[:60]!r} cannot be run ({error})"
+            continue
+        for name, value in changed.items():
+            if said is not None and not _says(said.get(name), value):
+                yield f"follow-up {place}: its command does not say {name} = {str(value)[:40]}"
+
+
+def _typed(command: str, parameters_of: Reader | None) -> dict[str, Any] | None:
+    program, *words = shlex.split(command)
+    if program != "auditlib":
+        raise ValueError(f"it calls {program[:20]!r}")
+    return None if parameters_of is None else parameters_of(words)
+
+
+def _called(command: str) -> dict[str, Any]:
+    """Arguments of a call such as ``al.audit(…, threshold=0.3)``."""
+    call = ast.parse(command.replace("(…,", "(...,", 1), mode="eval").body
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("al.audit", "al.audit_gap"):
+        raise ValueError("it is no call of al.audit or al.audit_gap")
+    return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+
+
+def _says(found: Any, value: Any) -> bool:
+    """Whether a command asks for what changes; it may ask for other limits, too."""
+    if isinstance(value, Mapping):
+        return isinstance(found, Mapping) and all(found.get(name) == limit for name, limit in value.items())
+    if isinstance(value, list | tuple):
+        return isinstance(found, list | tuple) and list(found) == list(value)
+    return bool(found == value)

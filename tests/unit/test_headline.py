@@ -1,0 +1,126 @@
+"""Each rule of the headline on made-up answers, and the order in which rules are tried."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+
+import pytest
+
+from auditlib.audits.headline import headline, tiles
+from auditlib.audits.said import at, short, shown
+from auditlib.errors import AuditInputError
+
+
+def estimate(value, low, high, **more):
+    return {"estimate": value, "low": low, "high": high, **more}
+
+
+def results(**changed):
+    """A gap that survives everything, unless changed."""
+    questions = {
+        "chance": {"gap": estimate(-0.1, -0.15, -0.05, n_a=200, n_b=300)},
+        "prevalence": {
+            "available": True,
+            "raw": estimate(0.05, 0.01, 0.09),
+            "standardized": estimate(0.02, -0.01, 0.05),
+            "target": 0.1,
+        },
+        "thresholds": {
+            "available": True, "range": [0.05, 0.2], "thresholds": 4, "same_side": 4, "excluding": 4, "turns_at": None,
+            "lost": 0, "lost_at": None,
+        },
+        "choices": {
+            "available": True, "source": "counts", "specifications": 40, "above": 0, "below": 40, "share_above": 0.0,
+            "share_below": 1.0,
+        },
+    }  # fmt: skip
+    for name, more in changed.items():
+        questions[name] = {**questions[name], **more}
+    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, "input": {"people": 5_000}}
+
+
+BOTH = {"above": 4, "below": 30, "share_above": 0.1, "share_below": 0.75}
+PPV = {"standardized": estimate(-0.03, -0.05, -0.01)}
+TURNS = {"turns_at": {"threshold": 0.07}, "same_side": 3}
+LOST = {"lost": 1, "lost_at": {"threshold": 0.06}, "same_side": 3}
+SOME = {"below": 30, "share_below": 0.75}
+CHANCE = {"gap": estimate(-0.1, -0.25, 0.05, n_a=20, n_b=30)}
+EMPTY = {"gap": estimate(None, None, None, n_a=0, n_b=30)}
+NONE = {"available": False, "why": "Confusion matrices hold one threshold."}
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule", "words"),
+    [
+        ({}, "survives", "The gap of −10.0 points between “Women” and “Men” survives"),
+        ({"choices": SOME}, "some survive", "under 75% of the variations"),
+        ({"choices": SOME | {"source": "committed multiverse"}}, "some survive", "under 75% of the specifications"),
+        ({"thresholds": LOST, "choices": SOME}, "threshold loses", "cannot be told from zero, at a threshold of 0.06"),
+        ({"thresholds": TURNS | LOST}, "threshold turns", "points the other way at a threshold of 0.07"),
+        ({"prevalence": PPV, "thresholds": TURNS}, "PPV turns", "+5.0 points become −3.0"),
+        ({"choices": BOTH, "prevalence": PPV}, "both signs", "above zero under 10% of the variations"),
+        ({"choices": BOTH | {"above": 1}}, "some survive", "75%"),
+        ({"choices": BOTH | {"share_above": 0.025}}, "some survive", "75%"),
+        ({"chance": CHANCE, "choices": {"below": 1, "share_below": 0.02}}, "chance", "the smaller group has 20 people"),
+        ({"chance": CHANCE, "prevalence": PPV}, "PPV turns", "changes sign"),
+        ({"chance": EMPTY, "choices": BOTH}, "undefined", "“Women” has nobody with the outcome (5,000 people in all)"),
+        ({"thresholds": NONE, "choices": NONE}, "alone", "could not be tried"),
+        ({"choices": NONE}, "alone", "at every threshold tried"),
+    ],
+)
+def test_rules_in_their_order(changed, rule, words):
+    found, said = headline(results(**changed))
+    assert found == rule
+    assert words in said.text
+    assert 1 <= len(said.numbers) <= 2
+
+
+def test_both_groups_empty():
+    both = {"gap": estimate(None, None, None, n_a=0, n_b=0)}
+    assert "“Women” and “Men” have nobody" in headline(results(chance=both))[1].text
+
+
+@pytest.mark.parametrize("changed", [{}, {"choices": BOTH}, {"chance": EMPTY}, {"thresholds": NONE, "choices": NONE}])
+def test_no_number_is_typed(changed):
+    """All digits of headline and tiles come from the results."""
+    held = results(**changed)
+    for text, numbers in [(headline(held)[1].text, headline(held)[1].numbers)] + [
+        (tile["text"], [tuple(number.values()) for number in tile["numbers"]]) for tile in tiles(held)
+    ]:
+        rest = text
+        for number, pointer, form in numbers:
+            assert shown(at(held, pointer), form) == number
+            rest = rest.replace(number, "", 1)
+        assert not re.search(r"\d", rest)
+
+
+def test_braces_in_names_are_names():
+    held = deepcopy(results())
+    held["comparison"]["a"] = "{gap} {0} {x!r}"
+    assert "“{gap} {0} {x!r}”" in headline(held)[1].text
+
+
+@pytest.mark.parametrize("pointer", ["/a/3", "/b", "/a/x", "/a/0/c"])
+def test_pointers_to_nothing(pointer):
+    with pytest.raises(AuditInputError, match="nothing at"):
+        at({"a": [{"b": 1}]}, pointer)
+
+
+def test_names_in_sentences():
+    """On one line, legible, at most forty letters."""
+    assert short("a\nb\t c") == "a b c"
+    assert len(short("x" * 300)) == 40
+    assert "\x00" not in short("a\x00b")
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (-0.0004, "points", "0.0"), (0.0, "points", "0.0"), (0.5, "share", "50%"), (1.0, "share", "100%"),
+        (0.0, "share", "0%"), (0.995, "share", "over 99%"), (0.001, "share", "under 1%"), (None, "points", "undefined"),
+        (0.11613, "risk", "0.116"), (-0.004, "per ten thousand", "−40"), (1e12, "count", "1,000,000,000,000"),
+    ],
+)  # fmt: skip
+def test_forms(value, form, text):
+    assert shown(value, form) == text
