@@ -50,7 +50,7 @@ def from_counts(asked: Asked) -> dict[str, Any]:
         found = gap_interval(table, a, b, dim=asked.dim, level=asked.options.level)
         for place, rule in enumerate(thresholds):
             one = found.isel(threshold=place)
-            line = {"threshold": rule, "people": who, "compared": against}
+            line: dict[str, Any] = {"threshold": rule, "people": who, "compared": against}
             line |= {name: number(one[name]) for name in ("estimate", "low", "high")}
             lines.append(line | {name: int(one[name]) for name in ("n_a", "n_b")})
     axes = {"threshold": list(thresholds), "people": list(people), "compared": list(contrasts)}

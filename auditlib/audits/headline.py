@@ -44,6 +44,11 @@ def _gap(results: Mapping[str, Any]) -> dict[str, Any]:
     return results["questions"]["chance"]["gap"]
 
 
+def who(results: Mapping[str, Any]) -> str:
+    """What is counted: people, or rows where a person may have several."""
+    return "people" if results["input"]["unit"] == "row" else "rows"
+
+
 def _undefined(results: Mapping[str, Any]) -> tuple[str, Said] | None:
     if _gap(results)["estimate"] is not None:
         return None
@@ -129,13 +134,13 @@ def _survives(results: Mapping[str, Any]) -> tuple[str, Said] | None:
 
 def _chance(results: Mapping[str, Any]) -> tuple[str, Said]:
     text = (
-        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the smaller group has {n} people "
+        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the smaller group has {n} {who} "
         "with the outcome."
     )
     gap = _gap(results)
     least = "a" if gap["n_a"] <= gap["n_b"] else "b"
     numbers = {"gap": (f"{GAP}/estimate", "points"), "n": (f"{GAP}/n_{least}", "count")}
-    return "chance", say(results, text, _names(results), **numbers)
+    return "chance", say(results, text, _names(results) | {"who": who(results)}, **numbers)
 
 
 def kind_of(found: Mapping[str, Any]) -> str:
@@ -166,8 +171,9 @@ def _tile_chance(results: Mapping[str, Any]) -> Said:
     gap = _gap(results)
     if gap["estimate"] is None:
         return say(results, "The gap in sensitivity is undefined.")
-    text = "Gap in sensitivity {estimate} points ({low} to {high}); {n_a} and {n_b} people with the outcome."
-    return say(results, text, **_limits(GAP), n_a=(f"{GAP}/n_a", "count"), n_b=(f"{GAP}/n_b", "count"))
+    text = "Gap in sensitivity {estimate} points ({low} to {high}); {n_a} and {n_b} {who} with the outcome."
+    numbers = _limits(GAP) | {name: (f"{GAP}/{name}", "count") for name in ("n_a", "n_b")}
+    return say(results, text, {"who": who(results)}, **numbers)
 
 
 def _tile_prevalence(results: Mapping[str, Any]) -> Said:

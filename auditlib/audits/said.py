@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from auditlib.audits.names import labels
 from auditlib.errors import AuditInputError
-from auditlib.plots.style import legible
 
 SHORT = 40  # letters of a name in a sentence; the tables have it whole
 UNDEFINED = "undefined"
@@ -60,8 +60,7 @@ def short(name: Any, width: int = SHORT) -> str:
     >>> short("a" * 50) == "a" * 39 + "…", short("left\\nright")
     (True, 'left right')
     """
-    text = " ".join(legible(name).split())
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return labels([name], width)[str(name)]
 
 
 def at(results: Any, pointer: str) -> Any:
@@ -103,5 +102,6 @@ def say(
     """
     held = [(shown(at(results, pointer), form), pointer, form) for pointer, form in numbers.values()]
     filled = dict(zip(numbers, (text for text, *_ in held), strict=True))
-    words = {name: short(value) for name, value in (names or {}).items()}
+    apart = labels((names or {}).values(), SHORT)
+    words = {name: apart[str(value)] for name, value in (names or {}).items()}
     return Said(template.format(**words, **filled), tuple(held))

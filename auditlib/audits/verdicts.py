@@ -13,7 +13,7 @@ from auditlib.sites import site_agreement, site_passes
 from auditlib.verdicts import flip_rate, verdict_metrics
 from auditlib.verdicts.judged import limits_of
 
-SHARES = ("p_pass", "vfr", "replication_flip", "bound", "undefined")
+SHARES = ("p_pass", "vfr", "replication_flip", "bound", "replication_bound", "undefined")
 
 
 def verdicts(source: Source, options: Options) -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from auditlib.audits.headline import kind_of
+from auditlib.audits.headline import kind_of, who
+from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
-from auditlib.card.names import labels
 from auditlib.card.readings import groups, limits, pair, rate
 
 Results = Mapping[str, Any]
@@ -22,7 +22,7 @@ def captions(results: Results) -> dict[str, str]:
     more = len(groups(results)) - MOST
     some = f"; {more} more groups are in results.json" if more > 0 else ""
     found = {
-        "chance": f"Gap: {two}. In brackets: people with the outcome{some}.",
+        "chance": f"Gap: {two}. In brackets: {who(results)} with the outcome{some}.",
         "prevalence": "Diamonds: the two parts of the gap as it is, without intervals." if _split(results) else "",
         "thresholds": "Dotted line: in use. Shaded: flags between half and twice as many people.",
         "choices": "",

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
-from auditlib.card.names import labels
 from auditlib.card.readings import SHORT, groups
 from auditlib.plots import style, thresholds
 from auditlib.plots.multiverse import SIDES, ordered, sides

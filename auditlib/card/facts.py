@@ -7,8 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from auditlib.audits.names import labels
 from auditlib.audits.said import shown
-from auditlib.card.names import labels, named
+from auditlib.card.names import named
 from auditlib.card.readings import level, pair
 
 Results = Mapping[str, Any]

@@ -12,10 +12,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from auditlib.audits.names import clean
 from auditlib.audits.said import UNDEFINED
 from auditlib.card import facts, tables
 from auditlib.card.figures import Picture, figures
-from auditlib.card.names import clean, marked
+from auditlib.card.names import marked
 from auditlib.card.readings import NAMES, groups, readings
 from auditlib.errors import AuditInputError
 from auditlib.plots.style import PALETTE

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from auditlib.audits.headline import kind_of
+from auditlib.audits.names import labels
 from auditlib.audits.plain import side
 from auditlib.audits.said import UNDEFINED, shown
-from auditlib.card.names import labels
 
 Results = Mapping[str, Any]
 NAMES = ("chance", "prevalence", "thresholds", "choices")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from auditlib.audits.follow_ups import KNOWN, WANTED
-from auditlib.audits.said import UNDEFINED, at, short, shown
-from auditlib.card.names import clean
+from auditlib.audits.names import clean, labels
+from auditlib.audits.said import SHORT, UNDEFINED, at, short, shown
 from auditlib.card.summary import LONGEST, escaped
 from auditlib.card.words import barred
 from auditlib.errors import AuditInputError
@@ -31,6 +31,9 @@ def names_of(results: Mapping[str, Any]) -> list[str]:
     if found["available"]:
         known += [level for levels in found["axes"].values() for level in levels if isinstance(level, str)]
     known += [line["command"] for line in results["follow_ups"]]
+    pairs = [results["comparison"], *(line["parameters"] for line in results["follow_ups"])]
+    for pair in pairs:  # two names that are cut alike are told apart
+        known += labels([pair[key] for key in ("a", "b", "group_a", "group_b") if key in pair], SHORT).values()
     return list(dict.fromkeys(name for name in known if name))
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from auditlib.audits.names import clean
 from auditlib.audits.said import short, shown
-from auditlib.card.names import clean
 
 LONGEST = 6_000
 #: How many groups, letters of a command, and caveats, from the most to the least that is tried.
@@ -104,7 +104,7 @@ def _verdicts(results: Mapping[str, Any]) -> str:
             continue
         rule = ("at least " if line["at_least"] else "at most ") + f"{line['limit']:g}"
         cells = [line["metric"], shown(line["value"], "value"), rule, line["verdict"]]
-        lines.append([*cells, flips(line), _or_none(line["replication_flip"], "percent")])
+        lines.append([*cells, flips(line), again(line)])
     for other in dict.fromkeys(line["attribute"] for line in results["verdicts"] if line["attribute"] != first):
         failed = [
             line["metric"] for line in results["verdicts"] if line["attribute"] == other and line["verdict"] == "fail"
@@ -124,6 +124,17 @@ def flips(line: Mapping[str, Any]) -> str:
     if line["vfr"] == 0 and line["bound"] is not None:
         return f"0 (at most {shown(line['bound'], 'percent')})"
     return _or_none(line["vfr"], "percent")
+
+
+def again(line: Mapping[str, Any]) -> str:
+    """The chance that the next audit disagrees; where no replicate did, that it is small.
+
+    >>> again({"replication_flip": 0.18}), again({"replication_flip": None, "replication_bound": 0.026})
+    ('18.0%', 'at most 2.6%')
+    """
+    if line["replication_flip"] is None and line["replication_bound"] is not None:
+        return f"at most {shown(line['replication_bound'], 'percent')}"
+    return _or_none(line["replication_flip"], "percent")
 
 
 def _or_none(value: Any, form: str) -> str:

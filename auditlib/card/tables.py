@@ -8,9 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from auditlib.audits.headline import who
+from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
-from auditlib.card.names import labels, named
+from auditlib.card.names import named
 from auditlib.card.readings import SHORT, groups, level, limits, rate, tipping
+from auditlib.card.summary import again, flips
 
 Results = Mapping[str, Any]
 MOST, HEAD = 8, 14  # groups on the card; letters of an attribute over a column
@@ -118,7 +121,7 @@ def capacity(results: Results) -> str:
     cap, flagged = (shown(found[name], "percent") for name in ("capacity", "flagged"))
     limit = f"With at most {cap} flagged, a threshold of {shown(found['threshold'], 'risk')} flags {flagged}."
     people = " and ".join(shown(gap[name], "count") for name in ("n_a", "n_b"))
-    return f"{limit} Gap in sensitivity {limits(gap, unit=' points')}; {people} people with the outcome."
+    return f"{limit} Gap in sensitivity {limits(gap, unit=' points')}; {people} {who(results)} with the outcome."
 
 
 def _verdicts(results: Results) -> Table:
@@ -133,9 +136,9 @@ def _verdicts(results: Results) -> Table:
 
 
 def _verdict(line: Mapping[str, Any], lost: bool) -> list[str | Markup]:
-    mark, again = "≥" if line["at_least"] else "≤", line["replication_flip"]
+    mark = "≥" if line["at_least"] else "≤"
     row: list[str | Markup] = [line["metric"], _value(line), f"{mark}\xa0{shown(line['limit'], 'risk')}"]
-    row += [line["verdict"], _flips(line), NONE if again is None else shown(again, "percent")]
+    row += [line["verdict"], flips(line).replace("at most", "at\xa0most"), again(line)]
     return row + ([shown(line["undefined"], "percent")] if lost else [])
 
 
@@ -146,14 +149,6 @@ def _value(line: Mapping[str, Any]) -> str:
     if value is None or value == limit or text != shown(limit, "value"):
         return text
     return f"{'over' if value > limit else 'under'} {text}"
-
-
-def _flips(line: Mapping[str, Any]) -> str:
-    if line["vfr"] is None:
-        return NONE
-    if not line["vfr"] and line["bound"] is not None:
-        return f"0 (at\xa0most {shown(line['bound'], 'percent')})"
-    return shown(line["vfr"], "percent")
 
 
 def attributes(results: Results) -> list[str]:

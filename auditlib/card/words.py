@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from auditlib.card.names import clean
+from auditlib.audits.names import clean
 
 #: Patterns of what a card does not say of a model, a group or a result.
 BARRED: tuple[str, ...] = (

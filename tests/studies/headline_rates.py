@@ -66,7 +66,7 @@ def rule_of(frame: pd.DataFrame, replicates: int) -> str:
         "thresholds": questions.along_thresholds(asked),
         "choices": choices.from_counts(asked),
     }
-    results = {"questions": found, "comparison": {"a": "a", "b": "b"}, "input": {"people": len(frame)}}
+    results = {"questions": found, "comparison": {"a": "a", "b": "b"}, "input": {"people": len(frame), "unit": "row"}}
     return headline(results)[0]
 
 

@@ -9,9 +9,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from auditlib.audits.names import labels
 from auditlib.card import drawn
 from auditlib.card.figures import compact, figures
-from auditlib.card.names import labels
 from auditlib.card.readings import groups
 from auditlib.plots import style
 from tests.unit.card_examples import AUDITS, HOSTILE, pictures, results

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from auditlib.audits.names import clean
 from auditlib.audits.said import shown
-from auditlib.card.names import clean, marked
+from auditlib.card.names import marked
 from auditlib.card.page import _stressed, fragment, page
 from auditlib.card.readings import limits, rate, readings, tipping
 from auditlib.card.words import BARRED, barred
@@ -191,7 +192,7 @@ def test_the_table_of_groups_of_case_14():
 
 def test_a_verdict_that_never_flipped_has_a_bound_and_one_at_its_limit_says_so():
     rows = {row[0]: row[1:] for row in cells(read("confusion"), "verdicts")}
-    assert rows["DI"] == ["0.562", "≥ 0.8", "fail", "0 (at most 0.3%)", "–"]
+    assert rows["DI"] == ["0.562", "≥ 0.8", "fail", "0 (at most 0.3%)", "at most 2.6%"]
     assert rows["EOpp"] == ["over 0.100", "≤ 0.1", "fail", "49.7%", "49.8%"]
     assert rows["Cal"] == ["undefined", "≤ 0.05", "undefined", "–", "–"]
     assert "Undef." not in rows["Metric"]

@@ -37,7 +37,7 @@ def results(**changed):
     }  # fmt: skip
     for name, more in changed.items():
         questions[name] = {**questions[name], **more}
-    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, "input": {"people": 5_000}}
+    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, "input": {"people": 5_000, "unit": "row"}}
 
 
 BOTH = {"above": 4, "below": 30, "share_above": 0.1, "share_below": 0.75}
@@ -93,6 +93,27 @@ def test_no_number_is_typed(changed):
             assert shown(at(held, pointer), form) == number
             rest = rest.replace(number, "", 1)
         assert not re.search(r"\d", rest)
+
+
+def test_rows_of_patients_are_not_people():
+    """Where a person may have several rows, what is counted is called rows."""
+    held = results(chance=CHANCE, choices={"below": 1, "share_below": 0.02})
+    held["input"]["unit"] = "patient"
+    assert "the smaller group has 20 rows with the outcome" in headline(held)[1].text
+    assert "20 and 30 rows with the outcome" in tiles(held)[0]["text"]
+
+
+def test_long_names_stay_apart():
+    """Two names with one beginning are cut so that they differ."""
+    held = results()
+    held["comparison"] = {
+        "a": "Patients of the eastern part of the city, 1",
+        "b": "Patients of the eastern part of the city, 2",
+    }
+    text = headline(held)[1].text
+    assert "city, 1”" not in text
+    assert "…, 1”" in text
+    assert "…, 2”" in text
 
 
 def test_braces_in_names_are_names():
