@@ -69,7 +69,8 @@ def capacity(asked: Asked) -> dict[str, Any] | None:
     if options.capacity is None:
         return None
     if not source.scored:
-        raise AuditInputError("capacity needs scores: confusion matrices hold one threshold only.")
+        what = "confusion matrices" if source.kind == "confusion" else "these counts"
+        raise AuditInputError(f"capacity needs scores: {what} hold one threshold only.")
     threshold = threshold_at(source.first, selection_rate, options.capacity)
     table = source.first.at(threshold)
     pooled = source.first.by().at(threshold)

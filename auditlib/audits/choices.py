@@ -40,6 +40,8 @@ def from_counts(asked: Asked) -> dict[str, Any]:
     if not asked.options.multiverse:
         return unavailable("Left out as asked (multiverse off).")
     if not asked.source.scored:
+        if asked.source.kind != "confusion":
+            return unavailable("These counts hold one threshold; cut them to more to vary it.")
         return unavailable("Confusion matrices leave no choice of threshold, of people or of model to vary.")
     thresholds, people = _thresholds(asked), _people(asked)
     contrasts = _contrasts(asked)

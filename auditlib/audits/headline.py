@@ -102,7 +102,7 @@ def _threshold_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
         return "threshold turns", say(results, text, _names(results), **numbers)
     if found["lost"]:
         numbers["t"] = ("/questions/thresholds/lost_at/threshold", "risk")
-        text = start + "shrinks, and cannot be told from zero, at a threshold of {t}."
+        text = start + "hangs on the threshold: at {t} it is smaller, and cannot be told from zero."
         return "threshold loses", say(results, text, _names(results), **numbers)
     return None
 

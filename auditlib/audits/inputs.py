@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,13 @@ class Columns:
 
 
 def source_from(data: Any, X: Any, y: Any, by: Any, known: Columns, options: Options, facts: dict[str, Any]) -> Source:
+    """The source that ``al.audit`` was given, whichever it is; see there."""
+    if isinstance(data, Path):
+        return _file_source(data, by, known, options, facts)
     if isinstance(data, str):
         data = parse_confusion(data)
     if isinstance(data, list | tuple) and data and all(isinstance(each, Counts) for each in data):
-        facts, data = facts | {"hospitals": len(data)}, sum(data[1:], data[0])
+        facts, data = facts | {"hospitals": len(data)}, added(data)
     if isinstance(data, xr.Dataset):
         return confusion_source(data, by, options, facts)
     if isinstance(data, Counts):
@@ -44,10 +48,47 @@ def source_from(data: Any, X: Any, y: Any, by: Any, known: Columns, options: Opt
         raise AuditInputError(
             f"X and y go with a fitted classifier that has predict_proba; {type(data).__name__} has none."
         )
+    _check_named(by, known)
+    return rows_source(data, _names(by), asdict(known), options, facts)
+
+
+def _check_named(by: Any, known: Columns) -> None:
     missing = [role for role in ("label", "score") if getattr(known, role) is None] + ["by"] * (by is None)
     if missing:
         raise AuditInputError(f"rows need {', '.join(f'{role}=…' for role in missing)}: name the columns.")
-    return rows_source(data, _names(by), asdict(known), options, facts)
+
+
+def _file_source(path: Path, by: Any, known: Columns, options: Options, facts: dict[str, Any]) -> Source:
+    from auditlib.audits.files import file_source
+
+    _check_named(by, known)
+    return file_source(path, _names(by), asdict(known), options, facts=facts)
+
+
+def added(tables: Sequence[Counts]) -> Counts:
+    """Counts of several hospitals added; levels that not all of them have in one order stand in order of their names.
+
+    >>> from auditlib.counts import confusion
+    >>> cells = {"tp": [1, 2], "fp": [1, 2], "fn": [1, 2], "tn": [1, 2]}
+    >>> added([counts_of(confusion(**cells, ward=["b", "a"])), counts_of(confusion(**cells, ward=["a", "c"]))]).groups
+    {'ward': ('a', 'b', 'c')}
+    """
+    total = sum(tables[1:], tables[0])
+    mixed = {
+        dim: sorted(levels, key=_sorting(levels))
+        for dim, levels in total.groups.items()
+        if any(tuple(table.groups[dim]) != levels for table in tables)
+    }
+    return total.sel(**mixed) if mixed else total
+
+
+def _sorting(levels: Sequence[str]) -> Any:
+    """Numbers by size, other names by spelling."""
+    try:
+        numbers = {level: float(level) for level in levels}
+    except ValueError:
+        return str
+    return numbers.__getitem__
 
 
 def rows_source(

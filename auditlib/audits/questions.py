@@ -176,7 +176,8 @@ def along_thresholds(asked: Asked) -> dict[str, Any]:
     """Does it depend on the threshold? The gap along thresholds, and among those that flag about as many people."""
     source, options = asked.source, asked.options
     if not source.scored:
-        return {"available": False, "why": "Confusion matrices hold one threshold."}
+        what = "Confusion matrices" if source.kind == "confusion" else "These counts"
+        return {"available": False, "why": f"{what} hold one threshold."}
     counts, points = curve_counts(asked)
     curve = gap_curve(
         counts, asked.a, asked.b, thresholds=points, replicates=options.replicates, seed=options.seed,

@@ -105,7 +105,8 @@ def audit(
     Parameters
     ----------
     data : one of
-        - a table of rows (pandas, Polars, PyArrow, DuckDB, Dask, Spark) with ``label``, ``score`` and ``by``
+        - a table of rows (pandas, Polars, PyArrow, DuckDB, Dask, Spark), or the ``Path`` of a CSV or Parquet file, with
+          ``label``, ``score`` and ``by``
         - Counts, or a list of them (several hospitals), which are added
         - confusion matrices: text as ``parse_confusion`` reads it, or the Dataset of ``confusion``
         - a fitted scikit-learn compatible classifier, with ``X``, ``y`` and ``by``

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from auditlib.audits import Options, Source, confusion_source, counts_source, results_of, rows_source
-from auditlib.audits.said import short
+from auditlib.audits import Options, Source, confusion_source, counts_source, file_source, name_of, results_of
+from auditlib.audits import added as sum_of
 from auditlib.card import Audit
 from auditlib.card.entry import finished
 from auditlib.command.parser import Given
@@ -20,12 +20,10 @@ from auditlib.command.values import flag, options_of
 from auditlib.counts import Counts, parse_confusion
 from auditlib.counts.files import MAGIC
 from auditlib.errors import AuditInputError
-from auditlib.reading import read_rows
 
 OF_ROWS = ("label", "score", "cluster", "positive", "missing", "delimiter", "encoding", "bins")
 NEEDED = ("label", "score", "by")
 MOST_TEXT = 1_000_000  # bytes of a file of confusion matrices
-MOST_NOTE = 300
 
 
 def plan(given: Given) -> Options:
@@ -73,18 +71,12 @@ def rows(given: Given, options: Options, quiet: bool) -> Source:
     lacking = [flag(name) for name in NEEDED if name not in asked]
     if lacking:
         raise AuditInputError(f"{called(given.files[0])!r} is a table of rows: name its columns, {', '.join(lacking)}.")
-    path, by, site = given.files[0], list(asked["by"]), asked.get("site")
+    path, by = given.files[0], list(asked["by"])
     say(f"reading {called(path)} …", quiet)
-    read = read_rows(
-        path, label=asked["label"], scores=[asked["score"]], by=[*by, *([site] if site is not None else [])],
-        cluster=asked.get("cluster"), positive=asked.get("positive"), delimiter=asked.get("delimiter"),
-        encoding=asked.get("encoding"),
-    )  # fmt: skip
-    say(f"counting {read.rows:,} rows …", quiet)
-    known = {name: asked.get(name) for name in ("label", "score", "site", "cluster")}
-    known |= {"positive": read.positive, "missing": asked.get("missing", "raise")}
-    facts = {"name": name_of(path), "sha256": read.sha256}
-    return rows_source(read.frame, by, known, options, facts, [short(note, MOST_NOTE) for note in read.notes])
+    known = {name: asked.get(name) for name in ("label", "score", "site", "cluster", "positive")}
+    known["missing"] = asked.get("missing", "raise")
+    form = {name: asked.get(name) for name in ("delimiter", "encoding")}
+    return file_source(path, by, known, options, **form, told=lambda text: say(text, quiet))
 
 
 def added(given: Given, options: Options, quiet: bool) -> Source:
@@ -98,11 +90,11 @@ def added(given: Given, options: Options, quiet: bool) -> Source:
             if known == digest:
                 raise AuditInputError(f"{path!r} and {other!r} are the same table; its people would count twice.")
         held[path] = counts, digest
-    total = sum((counts for counts, _ in held.values()), 0)
+    total = sum_of([counts for counts, _ in held.values()])
     facts: dict[str, Any] = {"name": " + ".join(map(name_of, held)), "sha256": together(held)}
     if len(held) > 1:
         facts["hospitals"] = len(held)
-    return counts_source(total, given.options.get("by"), given.options.get("site"), options, facts)  # type: ignore[arg-type]
+    return counts_source(total, given.options.get("by"), given.options.get("site"), options, facts)
 
 
 def together(held: Mapping[str, tuple[Counts, str]]) -> str:
@@ -163,12 +155,3 @@ def small_file(path: str) -> bytes:
         if isinstance(error, AuditInputError):
             raise
         raise AuditInputError(f"{path!r} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-
-
-def name_of(path: str) -> str:
-    """A file's name without its folders, which are nobody else's business.
-
-    >>> name_of("/home/me/preds.csv")
-    'preds.csv'
-    """
-    return os.path.basename(os.path.normpath(path))

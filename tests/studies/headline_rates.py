@@ -4,7 +4,8 @@ Two groups; the score of a person is logistic in a normal value whose mean and s
 ``alike`` and ``few`` the groups are the same people; in ``prevalence`` they differ in how common the outcome is alone,
 so that no sensitivity differs at any threshold; ``gap`` lowers the scores of one group's people with the outcome, which
 lowers its sensitivity at every threshold; in ``crossing`` they are many and spread more widely, so that the gap is
-−.04 at the threshold in use and turns round at one that flags three quarters as many.
+−.04 at the threshold in use and turns round at one that flags three quarters as many; in ``crossing far`` it is −.16
+and turns round only where under a third as many are flagged, which no rule looks at.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ SETTINGS = {
     "prevalence": Setting((240, 600), (2_760, 2_400)),
     "gap": Setting((300, 300), (2_700, 2_700), shift=-0.4),
     "crossing": Setting((3_000, 3_000), (27_000, 27_000), shift=0.8, spread=2.0),
+    "crossing far": Setting((600, 600), (5_400, 5_400), spread=2.0),
 }
 RULES = ("both signs", "PPV turns", "threshold turns", "threshold loses", "survives", "some survive", "chance")
 

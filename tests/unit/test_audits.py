@@ -208,6 +208,39 @@ def test_counts_and_hospitals_agree_with_rows(rows, found):
         assert again.results[part] == found.results[part]
 
 
+def test_hospitals_in_any_order(rows):
+    """What is found does not hang on the order in which hospitals send their counts."""
+    asked = {"label": "label", "score": "true_risk", "by": ["hospital", "group"], "thresholds": [0.2]}
+    parts = [al.count(part.sort_values("group"), **asked) for _, part in rows.groupby("hospital")]
+    one, two = (
+        al.audit(each, by="group", site="hospital", threshold=0.2, replicates=100) for each in (parts, parts[::-1])
+    )
+    assert one.results == two.results
+
+
+def test_file(rows, tmp_path):
+    """The path of a file is read, with its name, checksum and notes on the card."""
+    import hashlib
+
+    path = tmp_path / "predictions.csv"
+    named = rows.assign(sex=rows["sex"].where(rows["sex"] == "F", "NA"))
+    named.to_csv(path, index=False)
+    asked = {"label": "label", "score": "true_risk", "by": "sex", "threshold": 0.2, "replicates": 100}
+    found, expected = al.audit(path, **asked), al.audit(named, **asked)
+    assert found.results["questions"] == expected.results["questions"]
+    assert found.results["input"]["name"] == "predictions.csv"
+    assert found.results["input"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert any("'NA'" in line["text"] for line in found.results["caveats"])
+
+
+def test_counts_of_one_threshold(rows):
+    """Cut counts answer the first two questions and say what the others need."""
+    counts = al.count(rows, label="label", score="true_risk", by="group", thresholds=[0.2]).cut(0.2)
+    questions = al.audit(counts, replicates=100).results["questions"]
+    assert questions["thresholds"]["why"] == "These counts hold one threshold."
+    assert "cut them to more" in questions["choices"]["why"]
+
+
 def test_estimator_agrees_with_rows(rows):
     """A classifier's own risks, with groups as column names, a Series and a frame."""
     from sklearn.linear_model import LogisticRegression

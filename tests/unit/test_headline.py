@@ -56,7 +56,11 @@ NONE = {"available": False, "why": "Confusion matrices hold one threshold."}
         ({}, "survives", "The gap of −10.0 points between “Women” and “Men” survives"),
         ({"choices": SOME}, "some survive", "under 75% of the variations"),
         ({"choices": SOME | {"source": "committed multiverse"}}, "some survive", "under 75% of the specifications"),
-        ({"thresholds": LOST, "choices": SOME}, "threshold loses", "cannot be told from zero, at a threshold of 0.06"),
+        (
+            {"thresholds": LOST, "choices": SOME},
+            "threshold loses",
+            "at 0.06 it is smaller, and cannot be told from zero",
+        ),
         ({"thresholds": TURNS | LOST}, "threshold turns", "points the other way at a threshold of 0.07"),
         ({"prevalence": PPV, "thresholds": TURNS}, "PPV turns", "+5.0 points become −3.0"),
         ({"choices": BOTH, "prevalence": PPV}, "both signs", "above zero under 10% of the variations"),
