@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from auditlib.audits.choices import COUNTED
 from auditlib.audits.said import Said, say, short
 
 MOST_UNDEFINED = 0.05
+SURVEYS = ("cdc_diabetes", "brfss2022_heart")
 
 
 def caveats(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Sentences in the order in which they matter, numbers with their place in the results."""
-    parts = (_small, _undefined, _threshold, _clusters, _committed, _fit, _looks)
+    parts = (_small, _undefined, _fit, _threshold, _clusters, _survey, _capacity, _weight, _committed, _sites, _looks)
     found = [sentence.plain() for part in parts if (sentence := part(results))]
     found += [{"text": note, "numbers": []} for note in results["input"]["notes"]]
     return found + [{"text": text, "numbers": []} for text in _always(results)]
@@ -58,7 +60,7 @@ def _clusters(results: Mapping[str, Any]) -> Said | None:
             return None  # one row a respondent
         return say(results, "Rows are taken as independent: where one person has several, name the column (cluster).")
     text = (
-        "People have several rows ({rows} of {units} people): they are resampled whole, and intervals count what "
+        "People have several rows ({rows} rows of {units} people): they are resampled whole, and intervals count what "
         "they are worth."
     )
     return say(results, text, rows=("/input/rows", "count"), units=("/input/units", "count"))
@@ -66,28 +68,58 @@ def _clusters(results: Mapping[str, Any]) -> Said | None:
 
 def _committed(results: Mapping[str, Any]) -> Said | None:
     found = results["questions"]["choices"]
-    if not found["available"] or found["source"] == "counts":
+    if not found["available"] or found["source"] == COUNTED:
         return None
-    return say(
-        results, "The specifications were fitted on at most 20,000 training rows each; the gap itself on all of them."
+    text = (
+        "The specifications are the book's: each fitted on at most 20,000 training rows, over three pairs of age bands."
     )
+    return say(results, text)
 
 
 def _fit(results: Mapping[str, Any]) -> Said | None:
-    if results["input"].get("max_rows") is None:
+    if results["input"].get("fitted") != "anew":
         return None
-    text = "The model was fitted anew on a random {n} rows of the cohort, so the numbers are not those of the book."
+    if results["input"]["max_rows"] is None:
+        return say(results, "The model was fitted anew, on all rows of the two groups.")
+    text = "The model was fitted anew, on at most {n} rows of the two groups: the numbers are not those of the book."
     return say(results, text, n=("/input/max_rows", "count"))
 
 
-def _looks(results: Mapping[str, Any]) -> Said | None:
-    if len({line["attribute"] for line in results["groups"]}) < 2:
+def _survey(results: Mapping[str, Any]) -> Said | None:
+    if results["kind"] != "gap" or results["input"]["name"] not in SURVEYS:
         return None
-    return say(results, "Several attributes were audited: by chance alone, one interval in twenty excludes zero.")
+    return say(results, "The survey's rows are unweighted: they describe those who answered, not the population.")
+
+
+def _capacity(results: Mapping[str, Any]) -> Said | None:
+    if results["capacity"] is None:
+        return None
+    text = "The threshold that meets the capacity, {t}, was taken from the people audited."
+    return say(results, text, t=("/capacity/threshold", "risk"))
+
+
+def _weight(results: Mapping[str, Any]) -> Said | None:
+    if results["benefit"] is None or results["options"]["benefit_threshold"] is not None:
+        return None
+    text = "No benefit threshold was named: a false positive is weighed by the odds at the threshold of the flag, {t}."
+    return say(results, text, t=("/benefit/threshold", "risk"))
+
+
+def _sites(results: Mapping[str, Any]) -> Said | None:
+    if results["sites"] is None:
+        return None
+    return say(results, "Agreement of sites rests on few verdicts, and κ is low for identical sites, too.")
+
+
+def _looks(results: Mapping[str, Any]) -> Said:
+    text = "A card asks many questions: by chance alone, {share} of its intervals exclude zero."
+    if len({line["attribute"] for line in results["groups"]}) > 1:
+        text = "Several attributes and questions were asked: by chance alone, {share} of intervals exclude zero."
+    return say(results, text, share=("/options/error", "share"))
 
 
 def _always(results: Mapping[str, Any]) -> list[str]:
     found = ["All intervals hold the model fixed: another training sample would move them further."]
-    if results["questions"]["choices"]["available"] and results["questions"]["choices"]["source"] == "counts":
+    if results["questions"]["choices"]["available"] and results["questions"]["choices"]["source"] == COUNTED:
         found.append("Only choices that counts can express were varied; other models, outcomes or exclusions were not.")
     return [*found, "An interval that contains zero does not show that the groups are alike."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,7 @@ from auditlib.multiverse import sign_counts
 from auditlib.thresholds import threshold_at
 
 SHARES = (0.1, 0.2, 0.3)
-EVERYONE, PLAIN = "everyone", "the two groups"
+EVERYONE, COUNTED, COMMITTED = "everyone", "counts", "committed multiverse"
 MOST = 400  # levels left out, one at a time
 SIGNS = {
     "positive": "positive", "negative": "negative", "zero": "zero", "interval above zero": "above",
@@ -36,28 +35,25 @@ def unavailable(why: str) -> dict[str, Any]:
 
 
 def from_counts(asked: Asked) -> dict[str, Any]:
-    """Thresholds by several rules × whom a group is compared with × everybody, or one site or other group left out."""
+    """Thresholds by several rules × everybody, or everybody but one site or one group of another attribute."""
     if not asked.options.multiverse:
         return unavailable("Left out as asked (multiverse off).")
     if not asked.source.scored:
         if asked.source.kind != "confusion":
             return unavailable("These counts hold one threshold; cut them to more to vary it.")
         return unavailable("Confusion matrices leave no choice of threshold, of people or of model to vary.")
-    thresholds, people = _thresholds(asked), _people(asked)
-    contrasts = _contrasts(asked)
-    lines = []
-    for (who, held), (against, (a, b, merged)) in product(people.items(), contrasts.items()):
-        counts = held if merged is None else held.regroup(**{asked.dim: {b: list(merged)}})
+    thresholds, people, lines = _thresholds(asked), _people(asked), []
+    for who, counts in people.items():
         table = counts.at(list(thresholds.values()))
-        found = gap_interval(table, a, b, dim=asked.dim, level=asked.options.level)
+        found = gap_interval(table, asked.a, asked.b, dim=asked.dim, level=asked.options.level)
         for place, rule in enumerate(thresholds):
             one = found.isel(threshold=place)
-            line: dict[str, Any] = {"threshold": rule, "people": who, "compared": against}
+            line: dict[str, Any] = {"threshold": rule, "people": who}
             line |= {name: number(one[name]) for name in ("estimate", "low", "high")}
             lines.append(line | {name: int(one[name]) for name in ("n_a", "n_b")})
-    axes = {"threshold": list(thresholds), "people": list(people), "compared": list(contrasts)}
-    default = {"threshold": next(iter(thresholds)), "people": EVERYONE, "compared": PLAIN}
-    return summary(pd.DataFrame(lines), axes, default, "counts")
+    axes = {"threshold": list(thresholds), "people": list(people)}
+    default = {"threshold": next(iter(thresholds)), "people": EVERYONE}
+    return summary(pd.DataFrame(lines), axes, default, COUNTED) | {"of": None}
 
 
 def summary(rows: pd.DataFrame, axes: dict[str, list[Any]], default: dict[str, Any], source: str) -> dict[str, Any]:
@@ -106,17 +102,4 @@ def _people(asked: Asked) -> dict[str, Counts]:
         for gone in levels if len(levels) > 1 else ():
             rest = [level for level in levels if level != gone]
             found[f"without {source.names[dim]} {gone}"] = source.counts.sel(**{dim: rest}).by(asked.dim)
-    return found
-
-
-def _contrasts(asked: Asked) -> dict[str, tuple[str, str, tuple[str, ...] | None]]:
-    """The two groups, and where there are more, the first against everybody else."""
-    found: dict[str, tuple[str, str, tuple[str, ...] | None]] = {PLAIN: (asked.a, asked.b, None)}
-    levels = asked.source.first.groups[asked.dim]
-    if len(levels) > 2:
-        rest = tuple(level for level in levels if level != asked.a)
-        name = "everyone else"
-        while name in levels:
-            name += " "
-        found[f"{asked.a} with everyone else"] = (asked.a, name, rest)
     return found

@@ -40,7 +40,7 @@ def _bands(results: Mapping[str, Any]) -> Iterator[Change]:
     for place, row in enumerate(found["rows"]):
         same = all(row[name] == value for name, value in usual.items() if name != "age_bands")
         if same and row["age_bands"] != here and row["estimate"] is not None:
-            text = "With the age bands {bands} the specification of the book finds {gap} points ({low} to {high})."
+            text = "With the age bands {bands} the book's specification finds {gap} ({low} to {high}); fits anew."
             path = f"/questions/choices/rows/{place}"
             numbers = {"gap": (f"{path}/estimate", "points")} | _limits(path)
             yield (
@@ -66,7 +66,7 @@ def _model(results: Mapping[str, Any]) -> Iterator[Change]:
         return
     _, place, row = max(lines, key=lambda line: line[:2])
     path = f"/questions/choices/rows/{place}"
-    text = "With the model family {family} the specification of the book finds {gap} points ({low} to {high})."
+    text = "The book's specification with {family}, furthest off, finds {gap} points ({low} to {high}); fits anew."
     numbers = {"gap": (f"{path}/estimate", "points")} | _limits(path)
     yield {"model": row["family"]}, say(results, text, {"family": row["family"].replace("_", " ")}, **numbers)
 
@@ -93,7 +93,7 @@ def _threshold(results: Mapping[str, Any]) -> Iterator[Change]:
     place, line = min(near, key=lambda one: sign * one[1]["estimate"] if sign else -abs(one[1]["estimate"]))
     path = f"/questions/thresholds/points/{place}"
     numbers = {"t": (f"{path}/threshold", "risk"), "gap": (f"{path}/estimate", "points")} | _limits(path)
-    text = "At a threshold of {t} the gap in sensitivity is {gap} points ({low} to {high})."
+    text = "At a threshold of {t} the gap in sensitivity is {gap} points ({low} to {high}; looked for)."
     yield {"threshold": line["threshold"]}, say(results, text, **numbers)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from auditlib.audits.choices import summary
+import pandas as pd
+
+from auditlib.audits.choices import COMMITTED, summary, unavailable
 from auditlib.audits.options import PREVALENCE, Options
 from auditlib.audits.plain import number
 from auditlib.audits.source import Source, chosen, source_of
@@ -15,9 +17,11 @@ from auditlib.counts.merge import check_whole
 from auditlib.errors import AuditInputError
 from auditlib.models import FAMILIES, check_seed
 from auditlib.studies import COMPARISONS, committed_multiverse, comparison_counts, comparison_of, gap_audit, published
-from auditlib.studies.multiverse import AXES, BUDGET
+from auditlib.studies.multiverse import AXES
 
-AUTO, TRAINING = "auto", "train_prevalence"
+AUTO, TRAINING, TRAINED = "auto", "train_prevalence", "training prevalence"
+BOOK_LEVEL = 0.95
+ROWS = 50_000  # of the two groups, that a new fit uses unless told otherwise
 MODELS = (AUTO, *FAMILIES)
 
 
@@ -31,7 +35,7 @@ class Gap:
     age_bands : two bands such as ("18–24", "80+"), for an age comparison
     model : "auto", or a family of ``auditlib.models.FAMILIES``
     refit : fit anew although the book's counts would answer
-    max_rows : rows of the cohort that a new fit uses
+    max_rows : rows of the two groups that a new fit uses
     n_jobs, progress : of the fit
     """
 
@@ -40,7 +44,7 @@ class Gap:
     age_bands: tuple[str, str] | None = None
     model: str = AUTO
     refit: bool = False
-    max_rows: int | None = BUDGET
+    max_rows: int | None = ROWS
     n_jobs: int = 1
     progress: bool = False
 
@@ -86,7 +90,7 @@ def gap_source(asked: Gap, options: Options) -> Source:
 def _sourced(counts: Counts, asked: Gap, rule: Any, options: Options, refitted: bool) -> Source:
     known = counts.provenance
     if rule == TRAINING:
-        threshold, words = float(known["threshold"]), "training prevalence"
+        threshold, words = float(known["threshold"]), TRAINED
     else:
         threshold, words = chosen(counts, rule)
     facts = {
@@ -106,13 +110,28 @@ def _sourced(counts: Counts, asked: Gap, rule: Any, options: Options, refitted: 
     return source_of("gap", counts, [asked.attribute], None, threshold, words, facts)
 
 
-def gap_choices(asked: Gap) -> Mapping[str, Any] | None:
-    """The committed multiverse of an age comparison, or None where the book has none."""
-    if asked.attribute != "age" or asked.dataset not in AXES:
+def gap_choices(asked: Gap, options: Options) -> Mapping[str, Any] | None:
+    """The committed multiverse of an age comparison, or None where the book has none.
+
+    It is of the younger minus the older, over three pairs of age bands among its choices, whatever the threshold, bands
+    and model asked for: all of these are choices there.
+    """
+    if not options.multiverse or asked.attribute != "age" or asked.dataset not in AXES:
         return None
+    if options.level != BOOK_LEVEL:
+        return unavailable("The book's specifications have 95% intervals: leave the level at .95 to see them.")
     found = committed_multiverse(asked.dataset)
+    older = list(comparison_of(asked.dataset, "age", asked.age_bands).levels())[1]
+    turned = options.group_a == older or (options.group_b is not None and options.group_b != older)
     axes = {name: list(values) for name, values in found.grid.axes.items()}
-    return summary(found.rows, axes, dict(found.grid.default), "committed multiverse")
+    held = summary(_turned(found.rows) if turned else found.rows, axes, dict(found.grid.default), COMMITTED)
+    return held | {"of": "the older minus the younger" if turned else "the younger minus the older"}
+
+
+def _turned(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same specifications with the groups exchanged."""
+    other = {"low": -rows["high"], "high": -rows["low"], "n_a": rows["n_b"], "n_b": rows["n_a"]}
+    return rows.assign(estimate=-rows["estimate"], **other)
 
 
 def gap_published(asked: Gap, results: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -124,10 +143,11 @@ def gap_published(asked: Gap, results: Mapping[str, Any]) -> dict[str, Any] | No
     usual = COMPARISONS[name]
     pair = list(usual.levels())
     same = [results["comparison"]["a"], results["comparison"]["b"]] == pair
+    alike = same and results["input"]["fitted"] == "for the book" and results["threshold"]["rule"] == TRAINED
     row, ours = table.loc[name], results["questions"]["chance"]["gap"]
     held: dict[str, Any] = {"estimate": number(row["gap"]), "low": number(row["low"]), "high": number(row["high"])}
-    held |= {"source": "Ghorbanpourbaboli et al., SMASH 2026", "groups": pair, "same_groups": same}
-    apart = None if not same or ours["estimate"] is None else number(ours["estimate"] - held["estimate"])
+    held |= {"source": "Ghorbanpourbaboli et al., SMASH 2026", "groups": pair, "same_question": alike}
+    apart = None if not alike or ours["estimate"] is None else number(ours["estimate"] - held["estimate"])
     return held | {"difference": apart}
 
 

@@ -1,17 +1,18 @@
 """The headline: the most surprising finding by fixed rules, tried in this order.
 
-1. ``both signs``: more than 2.5% of the specifications, and at least two, have an interval above zero; and as many one
-   below.
+1. ``both signs``: more than 2.5% of the specifications (the tail of a 95% interval; half of 1 − level), and at least
+   two, have an interval above zero; and as many one below. Specifications share their people, so these shares describe
+   the choices made and are no test.
 2. ``PPV turns``: the gap in PPV excludes zero, and excludes it on the other side at a common prevalence.
-3. ``threshold turns`` or ``threshold loses``: the gap excludes zero at the threshold in use, and at a threshold that
-   flags between half and twice as many people the simultaneous band lies on the other side, or the interval contains
-   zero while the gap is smaller beyond chance.
+3. ``threshold turns`` or ``threshold loses``: the gap excludes zero at the threshold in use, and among thresholds that
+   flag between half and twice as many people there is one where the simultaneous band lies on the other side; or one
+   where the interval contains zero, and the gap differs from the one in use beyond chance.
 4. ``survives``: the gap excludes zero, and so do the intervals at all of those thresholds and under all specifications,
-   on the same side.
-5. ``some survive``: the gap excludes zero, but not under all specifications.
+   on the same side (each is a test of its own, so that all together need no correction).
+5. ``some survive``: the gap excludes zero, but not at all of those thresholds, or not under all specifications.
 6. ``chance``: the interval contains zero. ``undefined``: there is no gap, because a group has nobody with the outcome.
 
-``alone`` stands for 4 and 5 where only the first question could be asked (confusion matrices).
+``alone`` stands for 4 and 5 where no choices were varied (confusion matrices, or as asked).
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from typing import Any
 from auditlib.audits.plain import side
 from auditlib.audits.said import Said, say
 
-MANY = 0.025  # of specifications; by chance alone a 95% interval lies on one side of zero that often
 FEW = 2  # specifications on a side
 GAP = "/questions/chance/gap"
-LINE = ("estimate", "points")
+ESTIMATE = (f"{GAP}/estimate", "points")
 
 
 def headline(results: Mapping[str, Any]) -> tuple[str, Said]:
@@ -60,13 +60,14 @@ def _undefined(results: Mapping[str, Any]) -> tuple[str, Said] | None:
 
 
 def _both_signs(results: Mapping[str, Any]) -> tuple[str, Said] | None:
-    found = results["questions"]["choices"]
+    found, many = results["questions"]["choices"], (1 - results["options"]["level"]) / 2
     if not found["available"] or min(found["above"], found["below"]) < FEW:
         return None
-    if min(found["share_above"], found["share_below"]) <= MANY:
+    if min(found["share_above"], found["share_below"]) <= many:
         return None
+    whose = "between “{a}” and “{b}”" if found["of"] is None else f"({found['of']})"
     text = (
-        "The sign depends on the analyst: the gap between “{a}” and “{b}” has an interval above zero under {above} of "
+        f"The analyst's choices disagree about the sign: the gap {whose} has an interval above zero under {{above}} of "
         "the {kind}, and one below under {below}."
     )
     path = "/questions/choices/share_"
@@ -102,7 +103,7 @@ def _threshold_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
         return "threshold turns", say(results, text, _names(results), **numbers)
     if found["lost"]:
         numbers["t"] = ("/questions/thresholds/lost_at/threshold", "risk")
-        text = start + "hangs on the threshold: at {t} it is smaller, and cannot be told from zero."
+        text = start + "hangs on the threshold: at {t} it is another, and its interval contains zero."
         return "threshold loses", say(results, text, _names(results), **numbers)
     return None
 
@@ -111,30 +112,48 @@ def _survives(results: Mapping[str, Any]) -> tuple[str, Said] | None:
     sign = side(_gap(results))
     if not sign:
         return None
-    numbers = {"gap": (f"{GAP}/estimate", "points")}
-    found, start = results["questions"]["choices"], "The gap of {gap} points between “{a}” and “{b}” "
+    found, near = results["questions"]["choices"], results["questions"]["thresholds"]
+    whole = near["available"] and near["same_side"] == near["thresholds"]
+    start = "The gap of {gap} points between “{a}” and “{b}” "
     if not found["available"]:
-        more = results["questions"]["thresholds"]["available"]
-        text = (
-            start
-            + "excludes zero"
-            + (" at every threshold tried." if more else "; other thresholds or choices could not be tried.")
+        return _alone(results, start, near["available"], whole)
+    names, kind = _names(results) | {"kind": kind_of(found)}, "above" if sign > 0 else "below"
+    if found[kind] == found["specifications"]:
+        numbers = {"gap": ESTIMATE, "n": ("/questions/choices/specifications", "count")}
+        if whole:
+            return "survives", say(results, start + "keeps its side of zero under all {n} {kind}.", names, **numbers)
+        text = start + "keeps its side of zero under all {n} {kind}, but not at all thresholds near the one in use."
+        return "some survive", say(results, text, names, **numbers)
+    text = start + "excludes zero on the same side under {share} of the {kind}"
+    text += (
+        "; all estimates have that sign."
+        if found["positive" if sign > 0 else "negative"] == found["specifications"]
+        else "."
+    )
+    numbers = {"gap": ESTIMATE, "share": (f"/questions/choices/share_{kind}", "share")}
+    return "some survive", say(results, text, names, **numbers)
+
+
+def _alone(results: Mapping[str, Any], start: str, tried: bool, whole: bool) -> tuple[str, Said]:
+    """Where no choices were varied: what the thresholds say."""
+    if not tried:
+        return "alone", say(
+            results,
+            start + "excludes zero; other thresholds or choices could not be tried.",
+            _names(results),
+            gap=ESTIMATE,
         )
-        return "alone", say(results, text, _names(results), **numbers)
-    names = _names(results) | {"kind": kind_of(found)}
-    same = found["above"] if sign > 0 else found["below"]
-    share = "/questions/choices/share_" + ("above" if sign > 0 else "below")
-    if same == found["specifications"]:
-        text = start + "survives: its interval keeps to one side of zero under all {n} {kind}."
-        numbers["n"] = ("/questions/choices/specifications", "count")
-        return "survives", say(results, text, names, **numbers)
-    text = start + "excludes zero on the same side under {share} of the {kind}."
-    return "some survive", say(results, text, names, **numbers, share=(share, "share"))
+    if not whole:
+        text = start + "excludes zero, but not at all thresholds near the one in use."
+        return "alone", say(results, text, _names(results), gap=ESTIMATE)
+    number = ("/questions/thresholds/thresholds", "count")
+    text = start + "excludes zero, at all {n} thresholds near the one in use."
+    return "alone", say(results, text, _names(results), gap=ESTIMATE, n=number)
 
 
 def _chance(results: Mapping[str, Any]) -> tuple[str, Said]:
     text = (
-        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the smaller group has {n} {who} "
+        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the group with fewer has {n} {who} "
         "with the outcome."
     )
     gap = _gap(results)
@@ -145,7 +164,9 @@ def _chance(results: Mapping[str, Any]) -> tuple[str, Said]:
 
 def kind_of(found: Mapping[str, Any]) -> str:
     """What the rows of the fourth question are called: fitted specifications, or variations that counts allow."""
-    return "variations" if found["source"] == "counts" else "specifications"
+    if found["source"] != "counts":
+        return "specifications"
+    return "variations" if len(found["axes"]["people"]) > 1 else "thresholds"
 
 
 #: What each tile shows: its question, its results' place, and its sentence.
@@ -182,10 +203,13 @@ def _tile_prevalence(results: Mapping[str, Any]) -> Said:
         return say(results, found["why"])
     if found["raw"]["estimate"] is None:
         return say(results, "The gap in PPV is undefined: a group has nobody flagged.")
+    if found["raw"]["low"] is None:
+        return say(results, "Gap in PPV {estimate} points, on too few flagged for an interval ({n} in a group).",
+                   estimate=(f"{path}/raw/estimate", "points"), n=(f"{path}/flagged", "count"))  # fmt: skip
     raw = say(results, "Gap in PPV {estimate} points ({low} to {high})", **_limits(f"{path}/raw"))
     if found["standardized"]["estimate"] is None:
         return Said(raw.text + "; at one prevalence it is undefined.", raw.numbers)
-    text = "; at a prevalence of {target} for both, {estimate} ({low} to {high})."
+    text = "; at one prevalence ({target}) for both, {estimate} ({low} to {high})."
     level = say(results, text, target=(f"{path}/target", "percent"), **_limits(f"{path}/standardized"))
     return Said(raw.text + level.text, raw.numbers + level.numbers)
 

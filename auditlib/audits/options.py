@@ -90,6 +90,7 @@ class Options:
         """All options as plain values, for ``results.json``."""
         held = asdict(self)
         held["lam"] = {str(k): float(v) for k, v in self.lam.items()} if isinstance(self.lam, Mapping) else self.lam
+        held["error"] = round(1 - self.level, 12)
         return held | {"limits": {str(name): float(value) for name, value in self.limits.items()}}
 
     def asked(self) -> dict[str, Any]:

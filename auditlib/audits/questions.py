@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.stats import norm
 
 from auditlib.audits.options import Options
 from auditlib.audits.plain import estimated, number, side
@@ -17,6 +18,7 @@ from auditlib.counts import Counts
 from auditlib.counts.table import MAX_BYTES
 from auditlib.errors import AuditInputError
 from auditlib.intervals import gap_interval, interval, rate_interval, spread_interval
+from auditlib.intervals.replicates import MOVED
 from auditlib.metrics import gap, ppv, prevalence, selection_rate, sensitivity, small, specificity
 from auditlib.standardization import split_gap, standardize
 from auditlib.thresholds import gap_curve
@@ -24,6 +26,7 @@ from auditlib.thresholds import gap_curve
 RATES = {"sensitivity": sensitivity, "specificity": specificity, "ppv": ppv, "selection_rate": selection_rate,
          "prevalence": prevalence}  # fmt: skip
 CURVE = 40  # thresholds of a curve at most
+FLAGGED = 10  # people in each group, under which a gap in PPV has no interval
 NEAR = 2.0  # thresholds count as alternatives when they flag between 1/NEAR and NEAR times as many people
 
 
@@ -123,10 +126,14 @@ def common_prevalence(asked: Asked) -> dict[str, Any]:
         return gap(ppv(cells), a, b, dim=asked.dim), gap(ppv(level), a, b, dim=asked.dim)
 
     names = ("raw", "standardized")
-    held: dict[str, Any] = {}
+    flagged = [int(asked.table[cell].sel({asked.dim: level})) for level in (a, b) for cell in ("tp", "fp")]
+    held: dict[str, Any] = {"flagged": min(sum(flagged[:2]), sum(flagged[2:]))}
+    few = held["flagged"] < FLAGGED  # a percentile interval on fewer covers too seldom
     for name, value, draws in zip(names, of(asked.table), of(asked.again), strict=True):
         found = interval(draws, asked.options.level, estimate=value)
         held[name] = estimated(found, "percentile", replicates=asked.options.replicates)
+        if few:
+            held[name] |= {"low": None, "high": None}
     cells = asked.table[["tp", "fp", "fn", "tn"]].reset_coords(drop=True).sel({asked.dim: [a, b]})
     parts = split_gap(cells, a, b, dim=asked.dim).sel(order="average")
     held["split"] = {name: number(parts[name]) for name in ("prevalence", "performance", "total")}
@@ -203,23 +210,34 @@ def _is_near(share: Any, here: Any) -> Any:
 def _differs(asked: Asked, counts: Counts, points: list[float], share: np.ndarray) -> np.ndarray:
     """Where the gap differs from that at the threshold in use, beyond chance, among all thresholds near it together.
 
-    Replicates give the difference of the two gaps, which rest on the same people, its standard error, and the 95% (or
-    ``level``) quantile of the largest studentised deviation over the thresholds near.
+    A gap moves by the shares q of each group's people with the outcome whose scores lie between the two thresholds. Its
+    variance is Σ q(1 − q)/m with q from (x + 2)/(m + 4), as in ``band``: nobody between two thresholds is no proof that
+    nobody ever is. The limit is the ``level`` quantile of the largest studentised deviation of the replicates.
     """
     options, place = asked.options, points.index(asked.source.threshold)
-
-    def gaps(table: xr.Dataset) -> np.ndarray:
-        rates = sensitivity(table[["tp", "fp", "fn", "tn"]].reset_coords(drop=True))
-        found = gap(rates, asked.a, asked.b, dim=asked.dim).transpose(..., "threshold").values
-        return np.asarray(found - found[..., [place]])
-
-    draws = counts.resample(options.replicates, strata=asked.dim, seed=options.seed)
-    moved, again = gaps(counts.at(points)), gaps(draws.at(points))
     near = _is_near(share, share[place])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        error = np.std(again, axis=0, ddof=1)
-        largest = np.nanmax(np.where(near & (error > 0), np.abs(again - moved) / error, 0), axis=1)
-        return near & (error > 0) & (np.abs(moved) > np.quantile(largest, options.level) * error)
+    moved, error = _moved(asked, counts.at(points), place)
+    draws = counts.resample(options.replicates, strata=asked.dim, seed=options.seed)
+    again, errors = _moved(asked, draws.at(points), place)
+    with np.errstate(invalid="ignore"):
+        largest = np.nanmax(np.where(near, np.abs(again - moved) / errors, 0.0), axis=1)
+        limit = max(np.nanquantile(largest, options.level), norm.ppf((1 + options.level) / 2))
+        return near & (np.abs(moved) > limit * error)
+
+
+def _moved(asked: Asked, table: xr.Dataset, place: int) -> tuple[np.ndarray, np.ndarray]:
+    """How far the gap at each threshold lies from that at ``place``, and the standard error of that."""
+    moved, variance = np.array(0.0), np.array(0.0)
+    for sign, level in ((1, asked.a), (-1, asked.b)):
+        one = table.sel({asked.dim: level})
+        caught = one["tp"].transpose(..., "threshold").values.astype(float)
+        ill = caught + one["fn"].transpose(..., "threshold").values
+        between = caught - caught[..., [place]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moved = moved + sign * between / ill
+        q = (np.abs(between) + MOVED) / (ill + 2 * MOVED)
+        variance = variance + q * (1 - q) / np.maximum(ill, 1)
+    return moved, np.sqrt(variance)
 
 
 def _near(lines: list[dict[str, Any]], chosen: float) -> dict[str, Any]:
@@ -227,7 +245,8 @@ def _near(lines: list[dict[str, Any]], chosen: float) -> dict[str, Any]:
 
     That it keeps its side at all of them is claimed when each interval of its own does; that it turns round somewhere,
     which was looked for, only when the simultaneous band does; and that it is lost somewhere when the interval contains
-    zero there and the gap differs from the one in use beyond chance: wide intervals alone lose no gap.
+    zero there and the gap differs from the one in use beyond chance: wide intervals alone lose no gap. Where it is
+    ``least`` was looked for, too: its interval is that of one threshold.
     """
     here = next(line for line in lines if line["threshold"] == number(chosen))
     near = [line for line in lines if _is_near(line["flagged"], here["flagged"])]

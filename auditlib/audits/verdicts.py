@@ -13,13 +13,15 @@ from auditlib.sites import site_agreement, site_passes
 from auditlib.verdicts import flip_rate, verdict_metrics
 from auditlib.verdicts.judged import limits_of
 
-SHARES = ("p_pass", "vfr", "replication_flip", "bound", "replication_bound", "undefined")
+SHARES = ("p_pass", "vfr", "replication_flip", "bound", "undefined")
 
 
 def verdicts(source: Source, options: Options) -> list[dict[str, Any]]:
     """Seven metrics of every attribute, their verdicts, and how often resampling turns these round.
 
-    Rows are resampled within the outcome, patients with several rows as they are.
+    Rows are resampled within the outcome, patients with several rows as they are. The chance that the next audit
+    disagrees (``replication_flip``) is one of near-normal metrics: it is left out for the spread of several groups, and
+    where most replicates contradict the verdict.
     """
     lines, limits = [], limits_of(options.limits)
     for dim in source.attributes:
@@ -36,7 +38,10 @@ def verdicts(source: Source, options: Options) -> list[dict[str, Any]]:
             line = {"attribute": source.names[dim], "metric": str(metric), "value": number(one["estimate"])}
             line |= {"limit": number(limits[metric].value), "at_least": limits[metric].at_least}
             line |= {"verdict": str(one["verdict"].item()), "dominant": str(one["dominant"].item())}
-            lines.append(line | {name: number(one[name]) for name in SHARES})
+            line |= {name: number(one[name]) for name in SHARES}
+            if len(source.counts.groups[dim]) > 2 or line["verdict"] != line["dominant"]:
+                line["replication_flip"] = None
+            lines.append(line)
     return lines
 
 

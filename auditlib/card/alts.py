@@ -84,7 +84,7 @@ def _thresholds(results: Results) -> str:
     first, last = (shown(value, "risk") for value in found["range"])
     return (
         f"Gap along {len(found['points'])} thresholds, from {said[0]} to {said[1]}. "
-        f"In use: {use}; about as many people are flagged from {first} to {last}."
+        f"In use: {use}; half to twice as many people are flagged from {first} to {last}."
     )
 
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from auditlib.audits.choices import COUNTED
 from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
 from auditlib.card.readings import SHORT, groups
@@ -129,7 +130,7 @@ def prevalence(results: Results) -> Figure:
 
 
 def along(results: Results) -> Figure:
-    """The gap along thresholds; the one in use, and those that flag about as many people."""
+    """The gap along thresholds; the one in use, and those that flag half to twice as many people."""
     found = results["questions"]["thresholds"]
     lines = pd.DataFrame(found["points"])
     names = ("estimate", "low", "high", "band_low", "band_high")
@@ -140,7 +141,7 @@ def along(results: Results) -> Figure:
     ax = figure.subplots()
     first, last = found["range"]
     if first < last:
-        ax.axvspan(first, last, **style.region(style.GROUPS[4], 0.18), label="flags about as many")
+        ax.axvspan(first, last, **style.region(style.GROUPS[4], 0.18), label="half to twice as many")
     thresholds.curve(curve, marks={"in use": results["threshold"]["value"]}, label="Gap, points", ax=ax)
     ax.set_xlim(*np.array([-0.01, 0.01]) + lines["threshold"].iloc[[0, -1]].to_numpy(float))
     handles, texts = ax.get_legend_handles_labels()
@@ -178,7 +179,16 @@ def called(line: Mapping[Any, Any], found: Mapping[str, Any]) -> str:
     """A specification by what is not as usual in it."""
     usual = found["default"]
     other = [str(line[axis]) for axis in found["axes"] if line[axis] != usual[axis]]
-    return ", ".join(other) or "as in use"
+    return ", ".join(other) or usually(found)
+
+
+def usually(found: Mapping[str, Any]) -> str:
+    """What the default among the rows is called: what is in use, or the book's default specification.
+
+    >>> usually({"source": "counts"})
+    'as in use'
+    """
+    return "as in use" if found["source"] == COUNTED else "the book's default"
 
 
 def _curve(held: pd.DataFrame, found: Mapping[str, Any], height: float) -> Figure:
@@ -197,7 +207,7 @@ def _curve(held: pd.DataFrame, found: Mapping[str, Any], height: float) -> Figur
     ax.plot(x, 100 * held["estimate"], color=style.INK, lw=1.6, label="estimate")
     usual = np.all([held[axis] == choice for axis, choice in found["default"].items()], axis=0)
     if usual.sum() == 1:
-        ax.plot(x[usual], 100 * held["estimate"][usual], "o", color=style.INK, ms=8, label="as in use")
+        ax.plot(x[usual], 100 * held["estimate"][usual], "o", color=style.INK, ms=8, label=usually(found))
     ax.axhline(0, color=style.REFERENCE, lw=1, ls="--")
     ax.grid(axis="x", visible=False)
     ax.set_xlim(-0.01 * len(held), 1.01 * len(held))

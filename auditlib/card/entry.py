@@ -45,7 +45,7 @@ class Audit:
     >>> import auditlib as al
     >>> found = al.audit("Women:80,40,800,30; Men:120,90,700,25")
     >>> print(found.headline)
-    The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the smaller group has 110 people with the outcome.
+    The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
     """  # noqa: E501
 
     results: Mapping[str, Any]
@@ -155,7 +155,7 @@ def audit_gap(
     age_bands: Sequence[str] | None = None,
     model: str = "auto",
     refit: bool = False,
-    max_rows: int | None = 20_000,
+    max_rows: int | None = 50_000,
     n_jobs: int = 1,
     progress: bool = False,
     **options: Any,
@@ -185,7 +185,7 @@ def audit_gap(
     bands = None if age_bands is None else tuple(age_bands)
     gap = Gap(dataset, attribute, bands, model, refit, max_rows, n_jobs, progress)  # type: ignore[arg-type]
     source = gap_source(gap, asked)
-    results = results_of(source, asked, gap_choices(gap) if asked.multiverse else None)
+    results = results_of(source, asked, gap_choices(gap, asked))
     results["published"] = gap_published(gap, results)
     given = f"{dataset!r}, {attribute!r}"
     return finished(results, source, lambda changed: _called(changed, "audit_gap", given))

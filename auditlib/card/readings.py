@@ -93,6 +93,8 @@ def _prevalence(results: Results) -> str:
     if standardized["estimate"] is None:
         return "At one prevalence the gap in PPV is undefined: a rate that it needs rests on nobody."
     text = _turned(raw, standardized)
+    if found["target_rule"] == "pooled":
+        text = text.replace("At one prevalence", "At one prevalence (that of the two groups together)", 1)
     if split["prevalence"] is not None:
         parts = (shown(split[name], "points") for name in ("prevalence", "performance"))
         text += " Of the gap as it is, prevalence makes {} points, the model’s rates {}.".format(*parts)
@@ -111,14 +113,18 @@ def _turned(raw: dict[str, Any], level: dict[str, Any]) -> str:
 def _thresholds(results: Results) -> str:
     found = results["questions"]["thresholds"]
     if found["turns_at"]:
-        return _at(found["turns_at"], "Where about as many are flagged, the gap can turn round: at {t} it is {gap}.")
+        return _at(
+            found["turns_at"], "Where half to twice as many are flagged, the gap can turn round: at {t} it is {gap}."
+        )
     if found["lost_at"]:
         return _at(found["lost_at"], "Nearby, the interval does contain zero: at a threshold of {t} the gap is {gap}.")
     if found["least"]:
-        return _at(found["least"], "Where about as many people are flagged, the gap is least at {t}: {gap}.")
+        return _at(
+            found["least"], "Where half to twice as many are flagged, the gap is least at {t}: {gap} (looked for)."
+        )
     if found["excluding"]:
-        return "At some thresholds that flag about as many people the band excludes zero."
-    return "At no threshold that flags about as many people does the band for the whole curve exclude zero."
+        return "At some thresholds that flag half to twice as many people the band excludes zero."
+    return "At no threshold that flags half to twice as many people does the band for the whole curve exclude zero."
 
 
 def _at(line: Mapping[str, Any], text: str) -> str:
@@ -151,7 +157,10 @@ def tipping(results: Results) -> str:
     if found is None:
         return "with one λ a group, no single λ is asked where it changes sign"
     low, high = (shown(found[name], "risk") for name in ("low", "high"))
-    allowed = {"bounded": f"{low} to {high}", "outside": f"up to {low}, or from {high}", "all": "any λ"}
+    reach = f"{low} to {high}" if (found["high"] or 0) <= 1 else f"{low} and more"
+    if found["form"] == "bounded" and (found["low"] or 0) > 1:
+        reach = "none up to 1"
+    allowed = {"bounded": reach, "outside": f"up to {low}, or from {high}", "all": "any λ"}
     text = f"it changes sign at λ = {shown(found['estimate'], 'value')}"
     if found["estimate"] is None:
         text = "its estimate changes sign at no λ up to 1"

@@ -29,7 +29,7 @@ def summary(results: Mapping[str, Any], small_cells: int = 0) -> str:
     >>> import auditlib as al
     >>> text = summary(al.audit("Women:80,40,800,30; Men:120,90,700,25").results)
     >>> print(text.splitlines()[0])
-    # The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the smaller group has 110 people with the outcome.
+    # The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
     """  # noqa: E501
     for groups, command, caveats in SIZES:
         text = _summary(results, small_cells, groups, command, caveats)
@@ -104,13 +104,15 @@ def _verdicts(results: Mapping[str, Any]) -> str:
             continue
         rule = ("at least " if line["at_least"] else "at most ") + f"{line['limit']:g}"
         cells = [line["metric"], shown(line["value"], "value"), rule, line["verdict"]]
-        lines.append([*cells, flips(line), again(line)])
+        lines.append(
+            [*cells, _or_none(line["p_pass"], "percent"), flips(line), _or_none(line["replication_flip"], "percent")]
+        )
     for other in dict.fromkeys(line["attribute"] for line in results["verdicts"] if line["attribute"] != first):
         failed = [
             line["metric"] for line in results["verdicts"] if line["attribute"] == other and line["verdict"] == "fail"
         ]
         others.append(f"By {name(other)}: {', '.join(failed) + ' fail' if failed else 'no verdict fails'}.")
-    head = ["verdict on", "value", "limit", "verdict", "flip rate", "next audit disagrees"]
+    head = ["verdict on", "value", "limit", "verdict", "replicates passing", "flip rate", "next audit disagrees"]
     more = others[:4] + [f"{len(others) - 4} more attributes are in results.json."] * (len(others) > 4)
     return _table(head, lines) + ("\n\n" + " ".join(more) if more else "")
 
@@ -124,17 +126,6 @@ def flips(line: Mapping[str, Any]) -> str:
     if line["vfr"] == 0 and line["bound"] is not None:
         return f"0 (at most {shown(line['bound'], 'percent')})"
     return _or_none(line["vfr"], "percent")
-
-
-def again(line: Mapping[str, Any]) -> str:
-    """The chance that the next audit disagrees; where no replicate did, that it is small.
-
-    >>> again({"replication_flip": 0.18}), again({"replication_flip": None, "replication_bound": 0.026})
-    ('18.0%', 'at most 2.6%')
-    """
-    if line["replication_flip"] is None and line["replication_bound"] is not None:
-        return f"at most {shown(line['replication_bound'], 'percent')}"
-    return _or_none(line["replication_flip"], "percent")
 
 
 def _or_none(value: Any, form: str) -> str:

@@ -13,7 +13,7 @@ from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
 from auditlib.card.names import named
 from auditlib.card.readings import SHORT, groups, level, limits, rate, tipping
-from auditlib.card.summary import again, flips
+from auditlib.card.summary import flips
 
 Results = Mapping[str, Any]
 MOST, HEAD = 8, 14  # groups on the card; letters of an attribute over a column
@@ -93,7 +93,8 @@ def _benefit(results: Results) -> Table | None:
         row += [rate(line["snb"], "ten thousand"), rate(_untreated(people[name]), "ten thousand")]
         rows.append(row + ([rate(capped[name], "ten thousand")] if capped else []))
     effect = "one λ a group" if several else f"λ = {shown(found['lam'], 'risk')}"
-    note = f"In true negatives, at a threshold of {shown(found['threshold'], 'risk')}. {_gap_in_benefit(results)}"
+    weight = f"a false positive weighs the odds of {shown(found['threshold'], 'risk')}"
+    note = f"In true negatives; {weight}. {_gap_in_benefit(results)}"
     return Table("benefit", f"Subgroup net benefit per 10,000, {effect}", heads, rows, note)
 
 
@@ -128,18 +129,42 @@ def _verdicts(results: Results) -> Table:
     name = results["comparison"]["attribute"]
     lines = [line for line in results["verdicts"] if line["attribute"] == name]
     lost = any(line["undefined"] for line in lines if line["verdict"] != UNDEFINED)
-    heads: list[str | Markup] = ["Metric", "Value", "Limit", "Verdict", "Flips", "Next\xa0audit disagrees"]
+    heads: list[str | Markup] = [
+        "Metric",
+        "Value",
+        "Limit",
+        "Verdict",
+        "Repl. passing",
+        "Flips",
+        "Next\xa0audit disagrees",
+    ]
     heads += [Markup('<abbr title="Share of the replicates in which it is undefined">Undef.</abbr>')] if lost else []
     rows = [_verdict(line, lost) for line in lines]
     caption = f"Verdicts by {clean_head(name)} and how often they flip"
-    return Table("verdicts", caption, heads, rows)
+    notes = (
+        ["Next audit: about, for metrics of two groups that are nearly normal."] if len(groups(results)) == 2 else []
+    )
+    if any("†" in str(row[4]) for row in rows):
+        notes.append("† most replicates contradict the verdict.")
+    return Table("verdicts", caption, heads, rows, " ".join(notes))
 
 
 def _verdict(line: Mapping[str, Any], lost: bool) -> list[str | Markup]:
     mark = "≥" if line["at_least"] else "≤"
     row: list[str | Markup] = [line["metric"], _value(line), f"{mark}\xa0{shown(line['limit'], 'risk')}"]
-    row += [line["verdict"], flips(line).replace("at most", "at\xa0most"), again(line)]
+    row += [
+        line["verdict"],
+        _passing(line),
+        flips(line).replace("at most", "at\xa0most"),
+        _agreed(line["replication_flip"], "percent"),
+    ]
     return row + ([shown(line["undefined"], "percent")] if lost else [])
+
+
+def _passing(line: Mapping[str, Any]) -> str:
+    """The share of replicates that pass; marked where most contradict the verdict."""
+    text = _agreed(line["p_pass"], "percent")
+    return f"{text} †" if line["verdict"] != UNDEFINED and line["verdict"] != line["dominant"] else text
 
 
 def _value(line: Mapping[str, Any]) -> str:
@@ -194,9 +219,12 @@ def published(results: Results) -> str:
     found, ours = results["published"], results["questions"]["chance"]["gap"]
     if not found:
         return ""
-    text = f"{limits(found, unit=' points')} in {found['source']}; here {limits(ours, unit=' points')}"
-    if not found["same_groups"]:
+    text = f"{limits(found, unit=' points')}, percentile, in {found['source']}; here {limits(ours, unit=' points')}"
+    text += ", Newcombe"
+    if not found["same_question"]:
         first, second = found["groups"]
-        return f"{text}, of other groups (there “{first}” minus “{second}”)."
+        return (
+            f"{text}. There “{first}” minus “{second}”, with another model, threshold or rows: no difference is taken."
+        )
     apart = UNDEFINED if found["difference"] is None else shown(found["difference"], "points")
-    return f"{text}; difference {apart}."
+    return f"{text}; difference {apart}, of much the same people. Chapter 15 says why they differ."

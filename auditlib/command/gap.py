@@ -95,7 +95,7 @@ def run(given: Given, quiet: bool) -> Audit:
         say(f"reading the counts of {gap.dataset} by {gap.attribute} …", quiet)
     source = gap_source(_watched(gap, quiet), options)
     say(f"{options.replicates:,} replicates …", quiet)
-    results = results_of(source, options, gap_choices(gap) if options.multiverse else None)
+    results = results_of(source, options, gap_choices(gap, options))
     results["published"] = gap_published(gap, results)
     return finished(results, source, speller(given))
 

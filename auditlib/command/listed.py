@@ -49,7 +49,7 @@ COHORT = (
     Option("params", "FILE", "JSON object with dataset, attribute, age_bands, group_a, group_b, threshold, "
            "target_prevalence, model, multiverse; or byo_confusion with confusion matrices of your own; "
            "null, \"\" or [] is the default"),
-    Option("max-rows", "N", "rows of the cohort that a new fit uses at most, or 'all' (default 20000)"),
+    Option("max-rows", "N", "rows of the two groups that a new fit uses at most, or 'all' (default 50000)"),
     Option("refit", None, "fit anew even where the book's counts answer"),
     Option("jobs", "N", "processes of a new fit; -1 for one a core (default 1); the result is the same"),
 )  # fmt: skip

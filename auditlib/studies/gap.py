@@ -90,7 +90,7 @@ def gap_audit(
     seed : int
         Of the split, the folds and the fits.
     max_rows : int, optional
-        A random part of the cohort, for a quick look; whole patients where there are patients.
+        A random part of the two groups, for a quick look; whole patients where there are patients.
     n_jobs : int
         Processes; the result does not depend on it.
     progress : bool
@@ -152,8 +152,10 @@ def gap_predictions(
         check_whole(max_rows, "max_rows")
         max_rows = int(max_rows)
     cohort = comparison.cohort
-    whole = _sampled(datasets.load(dataset), cohort.cluster, max_rows, seed)
-    rows, group = compared(whole, comparison)
+    whole = datasets.load(dataset)
+    everybody, groups = compared(whole, comparison)
+    taken = _sampled(everybody, cohort.cluster, max_rows, seed).index
+    rows, group = everybody.loc[taken].reset_index(drop=True), groups.loc[taken].reset_index(drop=True)
     label = (rows[cohort.outcome] == cohort.positive).astype("int64")
     patient = None if cohort.cluster is None else rows[cohort.cluster]
     models.check_seed(seed)
@@ -189,7 +191,7 @@ def gap_predictions(
         "n_test": len(test),
         "positives_train": int(label.iloc[train].sum()),
         "positives_test": int(label.iloc[test].sum()),
-        "rows_in_neither_group": len(whole) - len(rows),
+        "rows_in_neither_group": len(whole) - len(everybody),
         "seed": seed,
         "max_rows": max_rows,
         "source_sha256": datasets.checksum(dataset),

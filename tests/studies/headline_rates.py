@@ -1,11 +1,13 @@
 """How often does each rule of a card's headline apply, where the truth is known?
 
-Two groups; the score of a person is logistic in a normal value whose mean and spread depend on group and outcome. In
-``alike`` and ``few`` the groups are the same people; in ``prevalence`` they differ in how common the outcome is alone,
-so that no sensitivity differs at any threshold; ``gap`` lowers the scores of one group's people with the outcome, which
-lowers its sensitivity at every threshold; in ``crossing`` they are many and spread more widely, so that the gap is
-−.04 at the threshold in use and turns round at one that flags three quarters as many; in ``crossing far`` it is −.16
-and turns round only where under a third as many are flagged, which no rule looks at.
+Two groups, and a score that is the risk of everybody but some of one group: the score of a person is logistic in a
+normal value with mean 1.2 where the outcome comes and 0 where it does not, which makes it a risk. In ``alike``,
+``few`` and ``unequal`` the groups are the same kind of people (300, 40, and 30 beside 300 with the outcome); in
+``prevalence`` they differ in how common the outcome is alone, so that no sensitivity differs at any threshold. In
+``gap`` the values of one group's people with the outcome are lower by .4, which lowers its sensitivity at every
+threshold; in ``crossing`` they are many and spread more widely, so that the gap is −.04 at the threshold in use and
+turns round at one that flags three quarters as many; in ``crossing far`` it is −.15 and turns round only where a fifth
+as many are flagged.
 """
 
 from __future__ import annotations
@@ -37,22 +39,26 @@ class Setting(NamedTuple):
 SETTINGS = {
     "alike": Setting((300, 300), (2_700, 2_700)),
     "few": Setting((40, 40), (360, 360)),
+    "unequal": Setting((30, 300), (270, 2_700)),
     "prevalence": Setting((240, 600), (2_760, 2_400)),
     "gap": Setting((300, 300), (2_700, 2_700), shift=-0.4),
-    "crossing": Setting((3_000, 3_000), (27_000, 27_000), shift=0.8, spread=2.0),
-    "crossing far": Setting((600, 600), (5_400, 5_400), spread=2.0),
+    "crossing": Setting((3_000, 3_000), (27_000, 27_000), shift=0.35, spread=2.0),
+    "crossing far": Setting((600, 600), (5_400, 5_400), shift=-0.3, spread=1.5),
 }
+MEAN = 1.2  # of the values of people with the outcome
 RULES = ("both signs", "PPV turns", "threshold turns", "threshold loses", "survives", "some survive", "chance")
 
 
 def frame_of(setting: Setting, rng: np.random.Generator) -> pd.DataFrame:
     """Rows of one audit."""
+    prevalence = sum(setting.positives) / (sum(setting.positives) + sum(setting.negatives))
+    start = np.log(prevalence / (1 - prevalence)) - MEAN**2 / 2
     parts = []
     for place, group in enumerate("ab"):
         shift, spread = (setting.shift, setting.spread) if place == 0 else (0.0, 1.0)
-        ill = 1.2 + shift + spread * rng.standard_normal(setting.positives[place])
+        ill = MEAN + shift + spread * rng.standard_normal(setting.positives[place])
         well = rng.standard_normal(setting.negatives[place])
-        risk = 1 / (1 + np.exp(2.2 - np.append(ill, well)))
+        risk = 1 / (1 + np.exp(-start - MEAN * np.append(ill, well)))
         parts.append(pd.DataFrame({"y": [1] * len(ill) + [0] * len(well), "risk": risk, "group": group}))
     return pd.concat(parts)
 
@@ -69,6 +75,7 @@ def rule_of(frame: pd.DataFrame, replicates: int) -> str:
         "choices": choices.from_counts(asked),
     }
     results = {"questions": found, "comparison": {"a": "a", "b": "b"}, "input": {"people": len(frame), "unit": "row"}}
+    results["options"] = options.plain()
     return headline(results)[0]
 
 

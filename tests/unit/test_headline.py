@@ -16,6 +16,9 @@ def estimate(value, low, high, **more):
     return {"estimate": value, "low": low, "high": high, **more}
 
 
+BESIDE = {"input": {"people": 5_000, "unit": "row"}, "options": {"level": 0.95}}
+
+
 def results(**changed):
     """A gap that survives everything, unless changed."""
     questions = {
@@ -32,12 +35,13 @@ def results(**changed):
         },
         "choices": {
             "available": True, "source": "counts", "specifications": 40, "above": 0, "below": 40, "share_above": 0.0,
-            "share_below": 1.0,
+            "share_below": 1.0, "positive": 0, "negative": 30, "of": None,
+            "axes": {"people": ["everyone", "without sex F"]},
         },
     }  # fmt: skip
     for name, more in changed.items():
         questions[name] = {**questions[name], **more}
-    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, "input": {"people": 5_000, "unit": "row"}}
+    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, **deepcopy(BESIDE)}
 
 
 BOTH = {"above": 4, "below": 30, "share_above": 0.1, "share_below": 0.75}
@@ -53,24 +57,37 @@ NONE = {"available": False, "why": "Confusion matrices hold one threshold."}
 @pytest.mark.parametrize(
     ("changed", "rule", "words"),
     [
-        ({}, "survives", "The gap of −10.0 points between “Women” and “Men” survives"),
+        ({}, "survives", "The gap of −10.0 points between “Women” and “Men” keeps its side of zero"),
+        ({"thresholds": {"same_side": 3}}, "some survive", "but not at all thresholds near"),
         ({"choices": SOME}, "some survive", "under 75% of the variations"),
         ({"choices": SOME | {"source": "committed multiverse"}}, "some survive", "under 75% of the specifications"),
         (
             {"thresholds": LOST, "choices": SOME},
             "threshold loses",
-            "at 0.06 it is smaller, and cannot be told from zero",
+            "at 0.06 it is another, and its interval contains zero",
         ),
         ({"thresholds": TURNS | LOST}, "threshold turns", "points the other way at a threshold of 0.07"),
         ({"prevalence": PPV, "thresholds": TURNS}, "PPV turns", "+5.0 points become −3.0"),
         ({"choices": BOTH, "prevalence": PPV}, "both signs", "above zero under 10% of the variations"),
         ({"choices": BOTH | {"above": 1}}, "some survive", "75%"),
         ({"choices": BOTH | {"share_above": 0.025}}, "some survive", "75%"),
-        ({"chance": CHANCE, "choices": {"below": 1, "share_below": 0.02}}, "chance", "the smaller group has 20 people"),
+        (
+            {"chance": CHANCE, "choices": {"below": 1, "share_below": 0.02}},
+            "chance",
+            "the group with fewer has 20 people",
+        ),
         ({"chance": CHANCE, "prevalence": PPV}, "PPV turns", "changes sign"),
         ({"chance": EMPTY, "choices": BOTH}, "undefined", "“Women” has nobody with the outcome (5,000 people in all)"),
         ({"thresholds": NONE, "choices": NONE}, "alone", "could not be tried"),
-        ({"choices": NONE}, "alone", "at every threshold tried"),
+        ({"choices": NONE}, "alone", "at all 4 thresholds near"),
+        ({"choices": NONE, "thresholds": {"same_side": 3}}, "alone", "not at all thresholds near"),
+        ({"choices": SOME | {"negative": 40}}, "some survive", "all estimates have that sign"),
+        ({"choices": {"axes": {"people": ["everyone"]}}}, "survives", "under all 40 thresholds"),
+        (
+            {"choices": BOTH | {"of": "the younger minus the older"}},
+            "both signs",
+            "the gap (the younger minus the older)",
+        ),
     ],
 )
 def test_rules_in_their_order(changed, rule, words):
@@ -103,7 +120,7 @@ def test_rows_of_patients_are_not_people():
     """Where a person may have several rows, what is counted is called rows."""
     held = results(chance=CHANCE, choices={"below": 1, "share_below": 0.02})
     held["input"]["unit"] = "patient"
-    assert "the smaller group has 20 rows with the outcome" in headline(held)[1].text
+    assert "the group with fewer has 20 rows with the outcome" in headline(held)[1].text
     assert "20 and 30 rows with the outcome" in tiles(held)[0]["text"]
 
 
