@@ -80,7 +80,7 @@ def capacity(asked: Asked) -> dict[str, Any] | None:
     held["gap"] = estimated(found, "Newcombe", n_a=int(found["n_a"]), n_b=int(found["n_b"]))
     held["groups"] = None
     if options.lam is not None:
-        clinical = options.benefit_threshold or source.threshold
+        clinical = source.threshold if options.benefit_threshold is None else options.benefit_threshold
         lam = dict(options.lam) if isinstance(options.lam, Mapping) else options.lam
         snb = benefit_interval(table, clinical, lam, level=options.level)
         held["groups"] = [

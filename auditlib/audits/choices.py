@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import pandas as pd
 
-from auditlib.audits.plain import number
+from auditlib.audits.plain import LIMITS, number
 from auditlib.audits.questions import Asked
 from auditlib.audits.source import nearest_edge
 from auditlib.counts import Counts
@@ -53,7 +54,17 @@ def from_counts(asked: Asked) -> dict[str, Any]:
             lines.append(line | {name: int(one[name]) for name in ("n_a", "n_b")})
     axes = {"threshold": list(thresholds), "people": list(people)}
     default = {"threshold": next(iter(thresholds)), "people": EVERYONE}
-    return summary(pd.DataFrame(lines), axes, default, COUNTED) | {"of": None}
+    rows = pd.DataFrame(lines).astype(dict.fromkeys(LIMITS, float))  # also where all are undefined
+    return summary(rows, axes, default, COUNTED) | {"of": None}
+
+
+def _apart(name: str, taken: Container[str]) -> str:
+    """The name, with a number where it is taken: "a" of "b c" and "a b" of "c" read alike."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
 
 
 def summary(rows: pd.DataFrame, axes: dict[str, list[Any]], default: dict[str, Any], source: str) -> dict[str, Any]:
@@ -101,5 +112,5 @@ def _people(asked: Asked) -> dict[str, Counts]:
         levels = source.counts.groups[dim]
         for gone in levels if len(levels) > 1 else ():
             rest = [level for level in levels if level != gone]
-            found[f"without {source.names[dim]} {gone}"] = source.counts.sel(**{dim: rest}).by(asked.dim)
+            found[_apart(f"without {source.names[dim]} {gone}", found)] = source.counts.sel(**{dim: rest}).by(asked.dim)
     return found

@@ -23,7 +23,7 @@ def follow_ups(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The first three that apply: changed options and why. There are always three."""
     found: list[dict[str, Any]] = []
     kinds: list[Callable[[Mapping[str, Any]], Iterator[Change]]] = [_bands, _model, _threshold, _pair, _attribute]
-    kinds += [_prevalence, _limit, _treatment, _level]
+    kinds += [_prevalence, _limit, _treatment, _level, _seed]
     for kind in kinds:
         for changed, why in kind(results):
             found.append({"parameters": changed, "why": why.plain()})
@@ -34,12 +34,12 @@ def follow_ups(results: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _bands(results: Mapping[str, Any]) -> Iterator[Change]:
     """Other age bands, where a committed multiverse says what they find."""
     found = results["questions"]["choices"]
-    if results["kind"] != "gap" or not found["available"] or "age_bands" not in found["axes"]:
-        return
-    usual, here = found["default"], f"{results['comparison']['a']} v {results['comparison']['b']}"
+    if results["kind"] != "gap" or not found["available"] or found["of"] != "the younger minus the older":
+        return  # bands named anew are compared the usual way round
+    usual, here = found["default"], {results["comparison"]["a"], results["comparison"]["b"]}
     for place, row in enumerate(found["rows"]):
         same = all(row[name] == value for name, value in usual.items() if name != "age_bands")
-        if same and row["age_bands"] != here and row["estimate"] is not None:
+        if same and set(row["age_bands"].split(" v ")) != here and row["estimate"] is not None:
             text = "With the age bands {bands} the book's specification finds {gap} ({low} to {high}); fits anew."
             path = f"/questions/choices/rows/{place}"
             numbers = {"gap": (f"{path}/estimate", "points")} | _limits(path)
@@ -133,7 +133,7 @@ def _attribute(results: Mapping[str, Any]) -> Iterator[Change]:
 def _prevalence(results: Mapping[str, Any]) -> Iterator[Change]:
     """A prevalence half as high: what the same model would look like where the outcome is rarer."""
     found = results["questions"]["prevalence"]
-    if found["available"] and found["target"]:
+    if found["available"] and found["target"] and 0 < found["target"] < 1:
         target = float(f"{found['target'] / 2:.2g}")
         text = "What would the gap in PPV be where the outcome is half as common as {target}?"
         yield {"target_prevalence": target}, say(results, text, target=("/questions/prevalence/target", "percent"))
@@ -187,9 +187,12 @@ def _treatment(results: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _level(results: Mapping[str, Any]) -> Iterator[Change]:
-    """Wider intervals, or another seed where they are wide already; always to be had."""
+    """Wider intervals, unless they are wide already."""
     if results["options"]["level"] < WIDE:
         yield {"level": WIDE}, say(results, "Which of these findings stand with wider intervals?")
-    else:
-        seed = results["options"]["seed"] + 1
-        yield {"seed": seed}, say(results, "Which of these findings stand with other replicates?")
+
+
+def _seed(results: Mapping[str, Any]) -> Iterator[Change]:
+    """Another seed; always to be had."""
+    seed = results["options"]["seed"] + 1
+    yield {"seed": seed}, say(results, "Which of these findings stand with other replicates?")

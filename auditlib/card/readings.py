@@ -43,6 +43,8 @@ def limits(found: Mapping[str, Any], form: str = "points", unit: str = "") -> st
     """
     if found["estimate"] is None:
         return UNDEFINED
+    if found["low"] is None:
+        return f"{shown(found['estimate'], form)}{unit} (no interval)"
     return f"{shown(found['estimate'], form)}{unit} ({shown(found['low'], form)} to {shown(found['high'], form)})"
 
 
@@ -54,6 +56,8 @@ def rate(found: Mapping[str, Any], form: str = "width") -> str:
     """
     if found["estimate"] is None:
         return UNDEFINED
+    if found["low"] is None:
+        return f"{shown(found['estimate'], form)} (no interval)"
     return f"{shown(found['estimate'], form)} ({shown(found['low'], form)}–{shown(found['high'], form)})"
 
 
@@ -90,6 +94,8 @@ def _prevalence(results: Results) -> str:
     raw, standardized, split = found["raw"], found["standardized"], found["split"]
     if raw["estimate"] is None:
         return "PPV needs somebody flagged in both groups; here a group has nobody flagged."
+    if raw["low"] is None:
+        return "Too few people are flagged in a group for an interval, and so for a judgement."
     if standardized["estimate"] is None:
         return "At one prevalence the gap in PPV is undefined: a rate that it needs rests on nobody."
     text = _turned(raw, standardized)

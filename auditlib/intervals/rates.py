@@ -154,7 +154,8 @@ def spread_interval(table: Any, dim: str, metric: Metric = sensitivity, *, level
         copy += "'"
     other = found.rename({dim: copy})
     low = _newcombe(found, other, joint)[0].max([dim, copy])
-    high = _newcombe(found, other, z)[1].max([dim, copy])
+    themselves = xr.DataArray(np.eye(found.sizes[dim], dtype=bool), dims=[dim, copy])  # no pair of two groups
+    high = _newcombe(found, other, z)[1].where(~themselves).max([dim, copy])
     known = found.estimate.notnull().all(dim)
     estimate = found.estimate.max(dim) - found.estimate.min(dim)
     limits = {"estimate": estimate, "low": low.clip(min=0.0), "high": high}

@@ -107,6 +107,83 @@ def test_pair_does_not_look_at_the_gap(rows, found):
     assert [found.results["comparison"][side] for side in "ab"] == sorted(most)
 
 
+def test_a_pair_exchanged_turns_every_sign(rows):
+    """The book's multiverse, too: 65+ minus 18–44 is what 18–44 minus 65+ is, with the other sign."""
+    one = al.audit_gap("cdc_diabetes", "age", replicates=100).results["questions"]
+    two = al.audit_gap("cdc_diabetes", "age", replicates=100, group_a="65+", group_b="18–44").results["questions"]
+    assert two["chance"]["gap"]["estimate"] == -one["chance"]["gap"]["estimate"]
+    assert (two["choices"]["above"], two["choices"]["below"]) == (551, 39)
+    assert (one["choices"]["of"], two["choices"]["of"]) == (
+        "the younger minus the older",
+        "the older minus the younger",
+    )
+    turned = [-line["estimate"] for line in two["choices"]["rows"]]
+    assert turned == [line["estimate"] for line in one["choices"]["rows"]]
+
+
+def test_multiverse_of_another_level():
+    """The committed intervals are of 95%: at another level they are not shown."""
+    found = al.audit_gap("cdc_diabetes", "age", replicates=500, level=0.99).results["questions"]["choices"]
+    assert not found["available"]
+
+
+def test_benefit_threshold_of_zero(rows):
+    """A false positive that costs nothing weighs nothing, at the capacity too."""
+    asked = {"label": "label", "score": "true_risk", "by": "sex", "threshold": 0.2, "lam": 0.5, "capacity": 0.1}
+    nothing, little = (al.audit(rows, benefit_threshold=t, replicates=100, **asked).results for t in (0.0, 1e-9))
+    for part in ("benefit", "capacity"):
+        for one, two in zip(nothing[part]["groups"], little[part]["groups"], strict=True):
+            assert one["snb"]["estimate"] == pytest.approx(two["snb"]["estimate"], abs=1e-8)
+
+
+def test_a_group_without_the_outcome(rows):
+    """Undefined, not refused, and never 0: as rows, as counts, as matrices."""
+    frame = rows.assign(label=rows["label"].where(rows["sex"] == "F", 0))
+    found = al.audit(frame, label="label", score="true_risk", by="sex", threshold=0.2, replicates=100)
+    assert found.results["headline"]["rule"] == "undefined"
+    assert found.results["questions"]["chance"]["gap"]["estimate"] is None
+    assert found.results["questions"]["choices"]["undefined"] == found.results["questions"]["choices"]["specifications"]
+    verdicts = {line["metric"]: line["verdict"] for line in found.results["verdicts"]}
+    assert verdicts["EOpp"] == verdicts["EOD"] == "undefined"
+
+
+def test_names_that_read_alike_are_two_variations(rows):
+    """Without "b c" of "a" and without "c" of "a b" are two."""
+    frame = rows.assign(
+        a=rows["sex"].map({"F": "b c", "M": "x"}), **{"a b": np.where(rows["hospital"] == "a", "c", "y")}
+    )
+    found = al.audit(frame, label="label", score="true_risk", by=["group", "a", "a b"], threshold=0.2, replicates=100)
+    assert len(found.results["questions"]["choices"]["axes"]["people"]) == 1 + 2 + 2
+
+
+def test_few_flagged_have_no_interval():
+    """A percentile interval of a PPV on three flags would exclude zero for no reason."""
+    found = al.audit("A:0,3,400,20; B:30,100,400,20").results
+    raw = found["questions"]["prevalence"]["raw"]
+    assert raw["estimate"] == pytest.approx(-30 / 130)
+    assert (raw["low"], raw["high"], found["questions"]["prevalence"]["flagged"]) == (None, None, 3)
+    assert "too few flagged for an interval (3 in a group)" in found["tiles"][1]["text"]
+
+
+@pytest.mark.parametrize("positives", [(300, 300), (30, 300)])
+def test_a_gap_is_not_called_another_where_it_is_not(positives):
+    """Where the gap is the same at all thresholds, 5% of audits say that it differs somewhere."""
+    from auditlib.audits.inputs import Columns, source_from
+    from auditlib.audits.questions import along_thresholds, asked_of
+
+    rng, audits, said = np.random.default_rng(7), 150, 0
+    for _ in range(audits):
+        parts = [
+            pd.DataFrame({"y": np.repeat([1, 0], [n, 9 * n]), "g": group, "p": rng.random(10 * n)})
+            for n, group in zip(positives, "ab", strict=True)
+        ]
+        options = Options(threshold=0.5, replicates=200, bins=20)
+        columns = Columns("y", "p", None, None, None, "raise")
+        source = source_from(pd.concat(parts), None, None, "g", columns, options, {})
+        said += any(line["differs"] for line in along_thresholds(asked_of(source, options))["points"])
+    assert said / audits <= 0.06 + 3 * (0.06 * 0.94 / audits) ** 0.5
+
+
 def test_one_group_named(rows):
     """The other is the one with the most people with the outcome of the rest."""
     found = al.audit(rows, label="label", score="true_risk", by="group", threshold=0.2, group_b="C", replicates=100)
@@ -138,7 +215,7 @@ def test_variations_from_the_rows(rows, found):
             kept = rows[rows[column] != gone]
         ill = kept[kept["label"] == 1]
         threshold = float(line["threshold"].rpartition("(")[2].rstrip(")"))
-        rest = ill["group"] == b if line["compared"] == "the two groups" else ill["group"] != a
+        rest = ill["group"] == b
         flagged = ill["true_risk"] >= threshold
         expected = flagged[ill["group"] == a].mean() - flagged[rest].mean()
         assert line["estimate"] == pytest.approx(expected, abs=1e-11)

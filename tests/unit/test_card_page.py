@@ -192,9 +192,9 @@ def test_the_table_of_groups_of_case_14():
 
 def test_a_verdict_that_never_flipped_has_a_bound_and_one_at_its_limit_says_so():
     rows = {row[0]: row[1:] for row in cells(read("confusion"), "verdicts")}
-    assert rows["DI"] == ["0.562", "≥ 0.8", "fail", "0 (at most 0.3%)", "at most 2.6%"]
-    assert rows["EOpp"] == ["over 0.100", "≤ 0.1", "fail", "49.7%", "49.8%"]
-    assert rows["Cal"] == ["undefined", "≤ 0.05", "undefined", "–", "–"]
+    assert rows["DI"] == ["0.562", "≥ 0.8", "fail", "0.0%", "0 (at most 0.3%)", "–"]
+    assert rows["EOpp"] == ["over 0.100", "≤ 0.1", "fail", "49.7%", "49.7%", "49.8%"]
+    assert rows["Cal"] == ["undefined", "≤ 0.05", "undefined", "–", "–", "–"]
     assert "Undef." not in rows["Metric"]
 
 
@@ -258,13 +258,16 @@ def test_the_published_gap_stands_beside_ours():
     held, text = results("gap-age"), read("gap-age").text
     ours = held["questions"]["chance"]["gap"]
     assert (
-        f"+10.4 points (−7.0 to +23.2) in Ghorbanpourbaboli et al., SMASH 2026; here {limits(ours, unit=' points')};"
-        in text
+        "+10.4 points (−7.0 to +23.2), percentile, in Ghorbanpourbaboli et al., SMASH 2026; "
+        f"here {limits(ours, unit=' points')}, Newcombe;" in text
     )
-    assert f"difference {shown(held['published']['difference'], 'points')}." in text
+    assert f"difference {shown(held['published']['difference'], 'points')}, of much the same people." in text
     other = copy.deepcopy(held)
-    other["published"] |= {"same_groups": False, "difference": None}
-    assert "of other groups (there “10–29” minus “60+”)" in Read(page(other, pictures("gap-age"))).text
+    other["published"] |= {"same_question": False, "difference": None}
+    assert (
+        "There “10–29” minus “60+”, of another model, threshold or rows: no difference is taken."
+        in Read(page(other, pictures("gap-age"))).text
+    )
 
 
 def test_what_was_audited_stands_first():
@@ -407,7 +410,23 @@ ABOVE, BELOW, OVER = ({"estimate": e, "low": low, "high": high} for e, low, high
 )
 def test_readings_of_prevalence(raw, level, start):
     held = changed("confusion", "questions/prevalence", raw=raw, standardized=level)
-    assert readings(held)["prevalence"].startswith(start)
+    assert readings(held)["prevalence"].replace(" (that of the two groups together)", "").startswith(start)
+
+
+def test_too_few_flagged_for_an_interval():
+    held = changed("confusion", "questions/prevalence/raw", low=None, high=None)
+    assert readings(held)["prevalence"].startswith("Too few people are flagged")
+    assert limits(held["questions"]["prevalence"]["raw"]) == "+9.5 (no interval)"
+
+
+def test_most_replicates_against_the_verdict():
+    """Where resampling contradicts the verdict, the table marks it."""
+    held = copy.deepcopy(results("confusion"))
+    (line,) = [line for line in held["verdicts"] if line["metric"] == "SPD"]
+    line |= {"dominant": "fail", "p_pass": 0.27}
+    found = Read(page(held, pictures("confusion")))
+    assert {row[0]: row[4] for row in cells(found, "verdicts")}["SPD"] == "27.0% †"
+    assert "† most replicates contradict the verdict." in found.text
 
 
 def test_readings_of_chance_and_of_what_cannot_be_asked():
@@ -422,7 +441,7 @@ def test_readings_of_chance_and_of_what_cannot_be_asked():
     ("found", "said"),
     [
         ({"estimate": 0.68, "low": 0.4, "high": 1.2, "form": "bounded"},
-         "it changes sign at λ = 0.680 (the data allow 0.4 to 1.2)"),
+         "it changes sign at λ = 0.680 (the data allow 0.4 and more)"),
         ({"estimate": None, "low": 0.7, "high": 2.42, "form": "outside"},
          "its estimate changes sign at no λ up to 1 (the data allow up to 0.7, or from 2.42)"),
         ({"estimate": 0.5, "low": None, "high": None, "form": "all"},

@@ -644,3 +644,11 @@ def test_a_spread_over_too_many_groups_is_refused():
     many = al.confusion(tp=np.ones(9000), fp=np.ones(9000), fn=np.ones(9000), tn=np.ones(9000), group=range(9000))
     with pytest.raises(al.AuditInputError, match="81,000,000 pairs"):
         al.spread_interval(many, "group")
+
+
+def test_spread_of_two_groups_has_the_limits_of_their_gaps():
+    """A group is no pair with itself: the upper limit is the larger of the two gaps' upper limits."""
+    table = al.parse_confusion("A:8,10,10,2; B:800,10,10,200")
+    upper = max(float(al.gap_interval(table, *pair)["high"]) for pair in (("A", "B"), ("B", "A")))
+    assert float(al.spread_interval(table, "group")["high"]) == pytest.approx(upper, rel=1e-12)
+    assert upper < 0.32
