@@ -6,6 +6,7 @@
 -0.1
 """
 
+from auditlib import started as _started  # noqa: F401 (first: it answers Ctrl-C while the rest is imported)
 from auditlib.benefit import (
     benefit_interval,
     capacity_frontier,

@@ -9,11 +9,8 @@ from typing import Any
 
 from auditlib.audits.inputs import rows_source
 from auditlib.audits.options import Options
-from auditlib.audits.said import short
 from auditlib.audits.source import Source
 from auditlib.reading import read_rows
-
-MOST_NOTE = 300
 
 
 def file_source(
@@ -30,8 +27,7 @@ def file_source(
     held = {"name": name_of(path), "sha256": read.sha256} | {
         key: value for key, value in (facts or {}).items() if value
     }
-    notes = [short(note, MOST_NOTE) for note in read.notes]
-    return rows_source(read.frame, by, {**known, "positive": read.positive}, options, held, notes)
+    return rows_source(read.frame, by, {**known, "positive": read.positive}, options, held, read.notes)
 
 
 def name_of(path: str | Path) -> str:

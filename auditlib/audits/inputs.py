@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,44 +14,104 @@ import pandas as pd
 import xarray as xr
 
 from auditlib.audits.options import Options
-from auditlib.audits.source import Source, chosen, counted, nearest_edge, source_of
+from auditlib.audits.source import Source, check_one_model, chosen, counted, nearest_edge, source_of
 from auditlib.audits.tables import FLAGGED, counts_of
 from auditlib.counts import Counts, parse_confusion
 from auditlib.errors import AuditInputError
+
+WAYS = "a table of rows, counts, confusion matrices, a fitted classifier, or the Path of a file"
 
 
 @dataclass(frozen=True)
 class Columns:
     """What the columns of rows mean."""
 
-    label: str | None
-    score: str | None
-    site: str | None
-    cluster: str | None
-    positive: Any
-    missing: str
+    label: str | None = None
+    score: str | None = None
+    site: str | None = None
+    cluster: str | None = None
+    positive: Any = None
+    missing: str = "raise"
 
 
 def source_from(data: Any, X: Any, y: Any, by: Any, known: Columns, options: Options, facts: dict[str, Any]) -> Source:
     """The source that ``al.audit`` was given, whichever it is; see there."""
-    if isinstance(data, Path):
-        return _file_source(data, by, known, options, facts)
-    if isinstance(data, str):
-        data = parse_confusion(data)
-    if isinstance(data, list | tuple) and data and all(isinstance(each, Counts) for each in data):
-        facts, data = facts | {"hospitals": len(data)}, added(data)
-    if isinstance(data, xr.Dataset):
-        return confusion_source(data, by, options, facts)
-    if isinstance(data, Counts):
-        return counts_source(data, by, known.site, options, facts)
+    known = _named(known)
     if hasattr(data, "predict_proba"):
-        return _estimator_source(data, X, y, by, known, options, facts)
+        from auditlib.audits.estimator import estimator_source
+
+        return estimator_source(data, X, y, by, known, options, facts)
     if X is not None or y is not None:
         raise AuditInputError(
             f"X and y go with a fitted classifier that has predict_proba; {type(data).__name__} has none."
         )
+    if isinstance(data, str):
+        data = _matrices(data)
+    if isinstance(data, list | tuple):
+        facts, data = facts | {"hospitals": len(data)}, _total(data)
+    if isinstance(data, xr.Dataset):
+        _refuse(known, ("label", "score", "site", "cluster", "positive", "missing"), "confusion matrices have none")
+        return confusion_source(data, by, options, facts)
+    if isinstance(data, Counts):
+        _refuse(known, ("label", "score", "cluster", "positive", "missing"), "counts hold it already")
+        return counts_source(data, by, known.site, options, facts)
+    if data is None:
+        raise AuditInputError(f"there is nothing to audit: None; pass {WAYS}.")
     _check_named(by, known)
-    return rows_source(data, _names(by), asdict(known), options, facts)
+    if isinstance(data, Path):
+        from auditlib.audits.files import file_source
+
+        return file_source(data, names_of(by), asdict(known), options, facts=facts)
+    return rows_source(data, names_of(by), asdict(known), options, facts)
+
+
+def _named(known: Columns) -> Columns:
+    """The columns, each named by text."""
+    score = known.score
+    if isinstance(score, list | tuple) and len(score) == 1:
+        known = replace(known, score=score[0])
+    elif isinstance(score, list | tuple):
+        raise AuditInputError(f"score names {len(score)} columns; an audit is of one model.")
+    for role in ("label", "score", "site", "cluster"):
+        name = getattr(known, role)
+        if name is not None and not (isinstance(name, str) and name):
+            what = "empty text" if isinstance(name, str) else f"a {type(name).__name__}"
+            raise AuditInputError(f"{role} must be the name of a column, not {what}.")
+    return known
+
+
+def _refuse(known: Columns, roles: Sequence[str], why: str) -> None:
+    """An error for what goes with rows and says nothing here."""
+    for role in roles:
+        if getattr(known, role) != Columns.__dataclass_fields__[role].default:
+            raise AuditInputError(f"{role}= goes with rows; {why}, so leave it out.")
+
+
+def _matrices(text: str) -> xr.Dataset:
+    """Confusion matrices from text; what looks like a path is said to be one."""
+    try:
+        return parse_confusion(text)
+    except AuditInputError:
+        if ":" in text and not re.search(r"\.[a-z][a-z0-9]{1,7}$", text.strip().lower()) and not os.path.exists(text):
+            raise
+    raise AuditInputError(
+        f"{text[:60]!r} is no confusion matrices, which are written 'Women:80,40,800,30; Men:120,90,700,25' "
+        "(TP,FP,TN,FN); for a file pass pathlib.Path(…)."
+    )
+
+
+def _total(data: Sequence[Any]) -> Counts:
+    """A list of counts, added; an error for a list of anything else."""
+    if not data:
+        raise AuditInputError(f"there is nothing to audit: an empty list; pass {WAYS}.")
+    if all(isinstance(each, Counts) for each in data):
+        return added(data)
+    other = next(each for each in data if not isinstance(each, Counts))
+    if isinstance(other, str | Path):
+        raise AuditInputError(
+            f"a list of {len(data):,} names: audit one file, or count each hospital's and pass the list of counts."
+        )
+    raise AuditInputError(f"a list with a {type(other).__name__} in it cannot be audited; pass {WAYS}.")
 
 
 def _check_named(by: Any, known: Columns) -> None:
@@ -58,21 +120,24 @@ def _check_named(by: Any, known: Columns) -> None:
         raise AuditInputError(f"rows need {', '.join(f'{role}=…' for role in missing)}: name the columns.")
 
 
-def _file_source(path: Path, by: Any, known: Columns, options: Options, facts: dict[str, Any]) -> Source:
-    from auditlib.audits.files import file_source
-
-    _check_named(by, known)
-    return file_source(path, _names(by), asdict(known), options, facts=facts)
-
-
-def added(tables: Sequence[Counts]) -> Counts:
+def added(tables: Sequence[Counts], names: Sequence[str] = ()) -> Counts:
     """Counts of several hospitals added; levels that not all of them have in one order stand in order of their names.
 
     >>> from auditlib.counts import confusion
     >>> cells = {"tp": [1, 2], "fp": [1, 2], "fn": [1, 2], "tn": [1, 2]}
     >>> added([counts_of(confusion(**cells, ward=["b", "a"])), counts_of(confusion(**cells, ward=["a", "c"]))]).groups
     {'ward': ('a', 'b', 'c')}
+
+    Raises
+    ------
+    AuditInputError
+        When a table is there twice, whatever it is called and however its groups are ordered; or tables do not fit.
     """
+    held: dict[Any, int] = {}
+    for place, table in enumerate(tables):
+        if (other := held.setdefault(content_of(table), place)) != place:
+            called = [repr(names[at]) if names else f"table {at + 1}" for at in (place, other)]
+            raise AuditInputError(f"{' and '.join(called)} are the same table; its people would count twice.")
     total = sum(tables[1:], tables[0])
     mixed = {
         dim: sorted(levels, key=_sorting(levels))
@@ -80,6 +145,18 @@ def added(tables: Sequence[Counts]) -> Counts:
         if any(tuple(table.groups[dim]) != levels for table in tables)
     }
     return total.sel(**mixed) if mixed else total
+
+
+def content_of(counts: Counts) -> tuple[Any, ...]:
+    """What a table counts, the same for any order of its groups and wherever it comes from."""
+    if counts.resampled:
+        raise AuditInputError("replicates are not added; add the counts, then resample.")
+    dims = sorted(counts.dims)
+    frame = counts.by(*dims).as_rows().to_frame()
+    keys = [name for name in frame if name != "n"]
+    cells = frame.groupby(keys)["n"].sum() if len(frame) else frame["n"]
+    facts = (*dims, *counts.models, counts.label, counts.positive, counts.unit, counts.n_units)
+    return (*facts, counts.edges.lower.tobytes(), tuple(cells.index), tuple(cells))
 
 
 def _sorting(levels: Sequence[str]) -> Any:
@@ -98,28 +175,48 @@ def rows_source(
     """Counts of the rows as a source; ``known`` has label, score, site, cluster, positive and missing."""
     if not by:
         raise AuditInputError("say which groups are compared: by=….")
-    counts, threshold, rule = counted(frame, options, by=by, **known)
-    more = {"score": known["score"]}
-    return source_of(kind, counts, by, known["site"], threshold, rule, {**facts, **more}, notes)
+    counts, threshold, rule, more = counted(frame, options, by=by, **known)
+    held = {**facts, "score": known["score"]}
+    return source_of(kind, counts, by, known["site"], threshold, rule, held, [*notes, *more])
 
 
 def counts_source(counts: Counts, by: Any, site: str | None, options: Options, facts: Mapping[str, Any]) -> Source:
     """Counts as a source, at the threshold named, that of their provenance, or the edge nearest the prevalence."""
     if counts.resampled:
         raise AuditInputError("replicates cannot be audited; pass the counts before .resample(…).")
-    names = [dim for dim in counts.dims if dim != site] if by is None else _names(by)
+    check_one_model(counts)
+    names = [dim for dim in counts.dims if dim != site] if by is None else names_of(by)
     for name in [*names, *([site] if site else [])]:
         counts.column(name)
     rule = options.threshold
-    if rule is None and isinstance(counts.provenance.get("threshold"), int | float):
-        threshold, words = counts.edges.find(counts.provenance["threshold"])[0], "given"
-    elif rule is None and len(counts.thresholds) == 1:
+    known, notes = (None, []) if rule is not None else known_threshold(counts)
+    if known is not None:
+        threshold, words = counts.edges.find(known)[0], "given"
+    elif rule is None and [0 < value < 1 for value in counts.thresholds] == [True]:
         threshold, words = counts.thresholds[0], "given"
     else:
         threshold, words = chosen(counts, rule)
         if not isinstance(rule, int | float) and threshold not in counts.edges.lower:
             threshold, words = nearest_edge(counts, threshold), f"the edge nearest the {words}"
-    return source_of("counts", counts, names, site, threshold, words, facts)
+    return source_of("counts", counts, names, site, threshold, words, facts, notes)
+
+
+def known_threshold(counts: Counts) -> tuple[float | None, list[str]]:
+    """The threshold that the tables were made for, if all of them name one and the same; else a note."""
+    held = counts.provenance
+    found = [each.get("threshold") for each in held.get("sum_of", [held]) if isinstance(each, Mapping)]
+    named = {
+        float(value)
+        for value in found
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
+    }
+    if len(named) == 1 and len({str(value) for value in found}) == 1:
+        return named.pop(), []
+    if not named:
+        return None, []
+    said = " and ".join(f"{value:g}" for value in sorted(named))
+    what = "different thresholds" if len(named) > 1 else "a threshold in some of them only"
+    return None, [f"The counts that were added name {what} ({said}), so none of these is the one in use."]
 
 
 def confusion_source(table: xr.Dataset, by: Any, options: Options, facts: Mapping[str, Any]) -> Source:
@@ -127,71 +224,21 @@ def confusion_source(table: xr.Dataset, by: Any, options: Options, facts: Mappin
     if options.threshold is not None:
         raise AuditInputError("threshold: confusion matrices hold one threshold already; leave it out.")
     counts = counts_of(table)
-    names = list(counts.dims) if by is None else _names(by)
+    names = list(counts.dims) if by is None else names_of(by)
     for name in names:
         counts.column(name)
     return source_of("confusion", counts, names, None, FLAGGED, "given", facts)
 
 
-def _estimator_source(
-    model: Any, X: Any, y: Any, by: Any, known: Columns, options: Options, facts: dict[str, Any]
-) -> Source:
-    """A classifier's predicted risks of the positive class, with the outcomes and groups beside."""
-    if X is None or y is None or by is None:
-        raise AuditInputError("a classifier needs X, y and by: al.audit(model, X, y, by).")
-    groups = _groups(X, by)
-    outcome = pd.Series(np.asarray(y)).reset_index(drop=True)
-    classes = list(getattr(model, "classes_", ()))
-    if len(classes) != 2:
-        raise AuditInputError(f"the classifier knows {len(classes)} classes; an audit needs a fitted one with two.")
-    positive = classes[1] if known.positive is None else known.positive
-    if positive not in classes:
-        raise AuditInputError(f"positive={positive!r} is no class of the model: {', '.join(map(repr, classes))}.")
-    risks = np.asarray(model.predict_proba(X))[:, classes.index(positive)]
-    if not len(groups) == len(outcome) == len(risks):
-        raise AuditInputError(f"X, y and by have {len(risks):,}, {len(outcome):,} and {len(groups):,} rows.")
-    strange = sorted({str(value) for value in pd.unique(outcome.dropna()) if value not in classes})
-    if strange:
-        raise AuditInputError(f"y holds {', '.join(map(repr, strange[:5]))}, which the model does not know.")
-    if outcome.isna().any():
-        raise AuditInputError(f"y: {int(outcome.isna().sum()):,} of {len(outcome):,} outcomes are missing.")
-    label = _free(groups, known.label or getattr(y, "name", None) or "outcome")
-    score = _free(groups, "score")
-    frame = groups.assign(**{label: (outcome == positive).astype("int64"), score: risks})
-    columns = asdict(known) | {"label": label, "score": score, "positive": None}
-    for column in (known.cluster, known.site):
-        if column is not None and column not in frame:
-            frame[column] = _column(X, column)
-    by_names = [str(name) for name in groups if name not in (known.cluster, known.site)]
-    return rows_source(frame, by_names, columns, options, facts | {"model": type(model).__name__}, kind="estimator")
+def names_of(by: Any) -> list[str]:
+    """Names of groups as a list; the first is what the questions are asked of.
 
-
-def _groups(X: Any, by: Any) -> pd.DataFrame:
-    """Groups as a frame: named columns of X, a Series, a DataFrame, or an array."""
-    if isinstance(by, pd.DataFrame):
-        return by.reset_index(drop=True)
-    if isinstance(by, pd.Series):
-        return pd.DataFrame({str(by.name or "group"): by.to_numpy()})
-    if isinstance(by, str) or (isinstance(by, list | tuple) and all(isinstance(each, str) for each in by)):
-        names = _names(by)
-        if len(names) != len(X) or isinstance(by, str):
-            return pd.DataFrame({name: _column(X, name) for name in names})
-    return pd.DataFrame({"group": np.asarray(by)})
-
-
-def _column(X: Any, name: str) -> Any:
-    if not isinstance(X, pd.DataFrame) or name not in X:
-        raise AuditInputError(f"{name!r} is no column of X; pass the groups themselves, as a Series or DataFrame.")
-    return X[name].to_numpy()
-
-
-def _free(frame: pd.DataFrame, name: Any) -> str:
-    """A column name that no group has."""
-    found = str(name)
-    while found in frame:
-        found += "_"
-    return found
-
-
-def _names(by: Any) -> list[str]:
-    return [by] if isinstance(by, str) else list(by)
+    >>> names_of("sex"), names_of(("sex", "race"))
+    (['sex'], ['sex', 'race'])
+    """
+    names = [by] if isinstance(by, str) else by
+    if not isinstance(names, list | tuple | pd.Index | np.ndarray):
+        raise AuditInputError(f"by must be the name of a column or a list of names, not a {type(by).__name__}.")
+    if wrong := [each for each in names if not isinstance(each, str)]:
+        raise AuditInputError(f"by must name columns by text, not {str(wrong[0])[:60]!r} ({type(wrong[0]).__name__}).")
+    return [str(name) for name in names]

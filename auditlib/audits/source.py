@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 
 from auditlib.audits.options import PREVALENCE, Options, share_of
-from auditlib.counts import Counts, count
+from auditlib.audits.said import short
+from auditlib.counts import Counts
+from auditlib.counts.engine import tallied
+from auditlib.counts.labels import text_key
 from auditlib.errors import AuditInputError
 from auditlib.metrics import selection_rate
+from auditlib.reading.values import is_missing_word
+from auditlib.reading.words import counted as listed
+from auditlib.reading.words import rows_of, shown
 from auditlib.thresholds import threshold_at
 
 MOST_GROUPS, MOST_SITES = 60, 2_000
+MOST = 5  # values or groups named in a note
+MOST_NOTE = 300  # letters of a note
 
 
 @dataclass(frozen=True)
@@ -70,20 +78,61 @@ def source_of(
     """A checked Source: attributes with at least two groups and not too many, one model, not resampled."""
     if counts.resampled:
         raise AuditInputError("replicates cannot be audited; pass the counts before .resample(…).")
-    if counts.models:
-        raise AuditInputError(
-            f"these counts hold several models ({', '.join(counts.models)}); count one score column for an audit."
-        )
+    check_one_model(counts)
     if not by:
         raise AuditInputError("say which groups are compared: by=….")
     counts = counts.by(*by, *([site] if site is not None else []))
     check_groups(counts, by, site)
+    notes = list(dict.fromkeys(short(note, MOST_NOTE) for note in [*notes, *group_notes(counts)]))
     inner = {name: f"by{place}" for place, name in enumerate(by)} | ({site: "site"} if site is not None else {})
     renamed = replace(counts, groups={inner[name]: levels for name, levels in counts.groups.items()})
     names = {dim: name for name, dim in inner.items()}
     attributes = tuple(inner[name] for name in by)
     dim = None if site is None else "site"
     return Source(kind, renamed, names, attributes, dim, threshold, rule, counts, dict(facts), tuple(notes))
+
+
+def check_one_model(counts: Counts) -> None:
+    """An error for counts of several models."""
+    if counts.models:
+        raise AuditInputError(
+            f"these counts hold several models ({', '.join(counts.models)}); count one score column for an audit."
+        )
+
+
+def group_notes(counts: Counts) -> list[str]:
+    """Sentences on groups that may mean missing, and on groups that differ only in what is easily overlooked."""
+    notes = []
+    for name, levels in counts.groups.items():
+        people = counts.by(name).at(0.0)
+        for level in [each for each in levels if is_missing_word(each)][:MOST]:
+            one = people.sel({name: level})
+            n = int(one["tp"]) + int(one["fp"])
+            notes.append(f"The value {level!r} in {name!r} was taken as a group of its own ({rows_of(n)}).")
+        alike: dict[str, list[str]] = {}
+        for level in levels:
+            alike.setdefault(text_key(level), []).append(level)
+        same = [" and ".join(map(shown, found)) for found in alike.values() if len(found) > 1]
+        if same:
+            more = f", and {len(same) - MOST:,} more such" if len(same) > MOST else ""
+            notes.append(
+                f"In {name!r}, {'; '.join(same[:MOST])}{more} differ only in spaces, capitals or the coding of "
+                "letters; they are groups of their own."
+            )
+    return notes
+
+
+def other_note(label: str, positive: str, others: Mapping[str, int]) -> list[str]:
+    """A sentence on the values that were taken as "no outcome" when there are several.
+
+    >>> other_note("died", "yes", {"no": 1200, "unknown": 100})
+    ["Every value of 'died' but 'yes' was taken as no outcome: 'no' (1,200), 'unknown' (100)."]
+    >>> other_note("died", "yes", {"no": 1200})
+    []
+    """
+    if len(others) < 2:
+        return []
+    return [f"Every value of {label!r} but {positive!r} was taken as no outcome: {listed(others, MOST)}."]
 
 
 def check_groups(counts: Counts, by: Sequence[str], site: str | None) -> None:
@@ -106,20 +155,20 @@ def check_groups(counts: Counts, by: Sequence[str], site: str | None) -> None:
 
 
 def counted(frame: Any, options: Options, *, label: str, score: str, by: Sequence[str], site: str | None,
-            cluster: str | None, positive: Any, missing: str) -> tuple[Counts, float, str]:  # fmt: skip
-    """Counts of the rows, with the threshold asked for among their edges; and that threshold, with its rule."""
+            cluster: str | None, positive: Any, missing: str) -> tuple[Counts, float, str, list[str]]:  # fmt: skip
+    """Counts of the rows, with the threshold asked for among their edges; that threshold, its rule, and notes."""
     groups = [*by, *([site] if site is not None else [])]
     asked: dict[str, Any] = {"label": label, "score": score, "by": groups, "cluster": cluster, "positive": positive}
     asked |= {"bins": options.bins, "missing": missing}
     rule = options.threshold
-    if isinstance(rule, int | float):
-        counts = count(frame, thresholds=[rule], **asked)
-        return counts, counts.edges.find(rule)[0], "given"
-    counts = count(frame, **asked)
+    given = [rule] if isinstance(rule, int | float) else []
+    counts, others = tallied(frame, thresholds=given, **asked)
+    check_one_model(counts)
+    notes = other_note(counts.label, counts.positive, others or {})
     threshold, words = chosen(counts, rule)
-    if threshold not in counts.edges.lower:
-        counts = count(frame, thresholds=[threshold], **asked)
-    return counts, threshold, words
+    if threshold not in counts.edges.lower and not given:
+        counts = tallied(frame, thresholds=[threshold], look=False, **asked)[0]
+    return counts, threshold, words, notes
 
 
 def chosen(counts: Counts, rule: str | float | None) -> tuple[float, str]:
@@ -131,20 +180,34 @@ def chosen(counts: Counts, rule: str | float | None) -> tuple[float, str]:
     """
     if isinstance(rule, int | float):
         return counts.edges.find(rule)[0], "given"
+    check_one_model(counts)
     share = None if rule is None else share_of(rule)
     if share is not None:
         return threshold_at(counts, selection_rate, share), f"at most {100 * share:g}% of people flagged"
     table = counts.by().at(0.0)
     people = int(table["tp"]) + int(table["fp"])
-    found = round(int(table["tp"]) / people, 4)
-    if not 0 < found < 1:
+    exact = int(table["tp"]) / people if people else 0.0
+    if not 0 < exact < 1:
         raise AuditInputError(
-            f"threshold: the prevalence of {counts.label!r} is {found:g}, which is no threshold; give a number."
+            f"threshold: the prevalence of {counts.label!r} is {exact:g}, which is no threshold; give a number."
         )
-    return found, f"{PREVALENCE} of the outcome"
+    found = float(f"{exact:.4g}")  # digits, not places: a rare outcome has a prevalence, too
+    return found if found < 1 else exact, f"{PREVALENCE} of the outcome"
 
 
 def nearest_edge(counts: Counts, value: float) -> float:
-    """The edge above 0 that is nearest to a value."""
-    edges = counts.edges.lower[1:]
+    """The edge above 0 and below 1 that is nearest to a value.
+
+    Raises
+    ------
+    AuditInputError
+        When there is none.
+    """
+    held = counts.edges.lower
+    edges = held[(held > 0) & (held < 1)]
+    if not len(edges):
+        raise AuditInputError(
+            "these counts have no edge above 0 and below 1, so nobody can be told from anybody by a threshold; "
+            "count with more bins, or with thresholds=[…]."
+        )
     return float(edges[np.argmin(np.abs(edges - value))])

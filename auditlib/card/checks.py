@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import jsonschema
 
 import auditlib
-from auditlib.card import sentences
-from auditlib.card.folder import CARD, COUNTS, FIGURES, LITTER, REPORT, RESULTS, SUMMARY, expected
+from auditlib.card import rendered, sentences
+from auditlib.card.commands import Reader, follow_up_faults
+from auditlib.card.folder import CARD, COUNTS, FIGURES, LITTER, REPORT, RESULTS, SUMMARY, files_named, strange
 from auditlib.card.loads import policy_lacks, read
 from auditlib.card.recount import recounted
 from auditlib.errors import AuditInputError
@@ -32,8 +33,13 @@ class Check:
     said: str
 
 
-def check_folder(folder: str | Path, parameters_of: sentences.Reader | None = None) -> list[Check]:
-    """Check an output folder.
+def check_folder(folder: str | Path, parameters_of: Reader | None = None) -> list[Check]:
+    """Check an output folder: whether it is what its results give, and these what its counts give.
+
+    Card, figures, summary and sentences are made again from ``results.json`` and compared to the byte (when this
+    version wrote them), and the results are computed again from ``counts.csv`` as far as it goes. What nothing in the
+    folder can contradict is taken as it stands: the input's name and checksum, its notes, the date, and what a user
+    called columns and groups (also where a name holds a word that a card may not use).
 
     Parameters
     ----------
@@ -45,7 +51,7 @@ def check_folder(folder: str | Path, parameters_of: sentences.Reader | None = No
     -------
     list of Check
         ``files``, ``json``, ``schema``, ``text``, ``follow-ups``, ``numbers``, ``counts``, ``card``; those that need
-        sound results fail when there are none.
+        sound results fail when there are none. A check that passes may have something to say, too.
 
     Examples
     --------
@@ -56,23 +62,25 @@ def check_folder(folder: str | Path, parameters_of: sentences.Reader | None = No
     []
     """
     place = Path(folder)
-    found = [_checked("files", lambda: _files(place)), _checked("json", lambda: _json(place))]
     try:
         results = load(place)
     except AuditInputError:
         results = None
-    found.append(_checked("schema", lambda: _schema(_sound(results))))
-    if not found[-1].passed:
+    schema_ = _checked("schema", lambda: _schema(_sound(results)))
+    if not schema_.passed:
         results = None
+    found = [_checked("files", lambda: _files(place, results)), _checked("json", lambda: _json(place)), schema_]
     rest: dict[str, Callable[[Any], Iterator[str]]] = {
         "text": lambda held: _text(place, held),
-        "follow-ups": lambda held: sentences.follow_up_faults(held, parameters_of),
+        "follow-ups": lambda held: _follow_ups(held, parameters_of),
         "numbers": sentences.number_faults,
         "counts": lambda held: recounted(place, held),
         "card": lambda held: _card(place, held),
     }
     for name, faults in rest.items():
         found.append(_checked(name, lambda faults=faults: faults(_sound(results))))  # type: ignore[misc]
+    if results is not None and found[-1].passed:
+        found[-1] = replace(found[-1], said=rendered.other_version(results) or "")
     return found
 
 
@@ -123,7 +131,7 @@ def _checked(name: str, faults: Callable[[], Iterator[str]]) -> Check:
     """A check passes when it finds no fault; a folder of which it cannot be told fails."""
     try:
         found = list(faults())
-    except (AuditInputError, OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+    except Exception as error:  # whatever edited results make of it, nothing was checked
         found = [str(error) if isinstance(error, AuditInputError) else f"cannot be checked ({error!r})"]
     more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
     return Check(name, not found, "; ".join(found[:3])[:MOST_SAID] + more)
@@ -135,15 +143,17 @@ def _sound(results: Any) -> Any:
     return results
 
 
-def _files(folder: Path) -> Iterator[str]:
-    there = sorted(each.name for each in folder.iterdir() if each.name not in LITTER)
-    yield from (f"{name} is missing" for name in NEEDED if name not in there)
-    yield from (f"{name!r} does not belong here" for name in there if not expected(folder, name))
-    yield from (
-        f"{name} is empty" for name in (CARD, RESULTS, COUNTS, SUMMARY) if name in there and not _size(folder, name)
-    )
-    drafts = [name for name in there if name.startswith(".auditlib-")]
+def _files(folder: Path, results: Any) -> Iterator[str]:
+    """What is missing, does not belong here, or is empty; which figures and tables there are, sound results say."""
+    there = {each.name for each in folder.iterdir()} - {*LITTER}
+    drafts = sorted(name for name in there if name.startswith(".auditlib-"))
     yield from (f"{name} was left by a run that was stopped; remove it" for name in drafts)
+    yield from (f"{name} is missing" for name in NEEDED if name not in there)
+    yield from (f"{name} is empty" for name in NEEDED if name in there and name != FIGURES and not _size(folder, name))
+    if results is not None:
+        named = files_named(results)
+        yield from (f"{name} is missing" for name in named if name not in NEEDED and not (folder / name).exists())
+        yield from (f"{name!r} does not belong here" for name in strange(folder, named) if name not in drafts)
 
 
 def _size(folder: Path, name: str) -> int:
@@ -166,10 +176,22 @@ def _schema(results: Any) -> Iterator[str]:
 def _text(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
     yield from sentences.text_faults(results)
     yield from sentences.summary_faults((folder / SUMMARY).read_bytes().decode(), results)
+    yield from rendered.sentence_faults(results)
+    yield from rendered.summary_again(folder, results)
+
+
+def _follow_ups(results: Mapping[str, Any], parameters_of: Reader | None) -> Iterator[str]:
+    yield from follow_up_faults(results, parameters_of)
+    yield from rendered.changed_faults(results)
 
 
 def _card(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
-    """The page loads and runs nothing, shows the headline, and embeds the figures as they are in their files."""
+    """The page loads and runs nothing, shows the headline, embeds the figures' files, and is what the results give."""
+    yield from _page(folder, results)
+    yield from rendered.card_again(folder, results)
+
+
+def _page(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
     page = read((folder / CARD).read_bytes().decode())
     yield from (f"the card would load or run {each}" for each in page.loads)
     if (lacking := policy_lacks(page)) is not None:

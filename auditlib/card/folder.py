@@ -15,6 +15,7 @@ import numpy as np
 
 from auditlib.audits import SCHEMA
 from auditlib.audits.tables import FLAGGED
+from auditlib.card.drawn import DRAWN, there
 from auditlib.card.entry import Audit
 from auditlib.card.exchange import exchange
 from auditlib.card.figures import figures
@@ -34,7 +35,8 @@ MOST_RESULTS = 200_000_000  # bytes of results.json
 def write(audit: Audit, folder: str | os.PathLike[str], inputs: Iterable[str] = ()) -> Path:
     """Write card, results, counts, figures and summary into a folder, and return it.
 
-    What is there already is replaced in one step when it is an earlier result, and left as it is otherwise.
+    What is there already is replaced in one step when it is an earlier result and nothing but the files that its
+    ``results.json`` implies, and left as it is otherwise.
 
     Parameters
     ----------
@@ -99,19 +101,43 @@ def as_json(results: Mapping[str, Any]) -> str:
 def shared_counts(audit: Audit) -> dict[str, Counts]:
     """The counts that the folder holds: one table an attribute (by site, where given), cut to the thresholds shown."""
     results, counts = audit.results, audit.counts
-    curve, site = results["questions"]["thresholds"], results["input"]["site"]
-    found = results["threshold"]["value"]
-    wanted = [FLAGGED if found is None else found]
-    wanted += [line["threshold"] for line in curve["points"]] if curve["available"] else []
-    if results["capacity"] is not None:
-        wanted.append(results["capacity"]["threshold"])
-    edges = sorted({edge_of(counts, value) for value in wanted})
+    site, found = results["input"]["site"], results["threshold"]["value"]
+    edges = sorted({edge_of(counts, value) for value in thresholds_of(results)})
     known = {} if found is None else {"threshold": edge_of(counts, found)}
     tables = {}
-    for place, name in enumerate(results["input"]["groups"], start=1):
+    for file, name in counts_named(results).items():
         cut = counts.by(name, *([site] if site is not None else [])).cut(edges)
-        tables[COUNTS if place == 1 else f"counts-{place}.csv"] = cut.with_provenance(**known)
+        tables[file] = cut.with_provenance(**known)
     return tables
+
+
+def thresholds_of(results: Mapping[str, Any]) -> list[float]:
+    """The thresholds of the results, the one in use first: all that ``counts.csv`` is cut to."""
+    curve, found = results["questions"]["thresholds"], results["threshold"]["value"]
+    wanted = [FLAGGED if found is None else found]
+    wanted += [line["threshold"] for line in curve["points"]] if curve["available"] else []
+    return wanted + ([] if results["capacity"] is None else [results["capacity"]["threshold"]])
+
+
+def counts_named(results: Mapping[str, Any]) -> dict[str, str]:
+    """The count tables of results, and the attribute that each is of.
+
+    >>> counts_named({"input": {"groups": {"sex": ["F", "M"], "ward": ["a", "b"]}}})
+    {'counts.csv': 'sex', 'counts-2.csv': 'ward'}
+    """
+    names = results["input"]["groups"]
+    return {COUNTS if place == 1 else f"counts-{place}.csv": name for place, name in enumerate(names, start=1)}
+
+
+def files_named(results: Mapping[str, Any]) -> list[str]:
+    """Every file of the folder that these results are written to.
+
+    >>> import auditlib as al
+    >>> files_named(al.audit("Women:80,40,800,30; Men:120,90,700,25").results)[-2:]
+    ['figures/chance.svg', 'figures/prevalence.svg']
+    """
+    held = [CARD, RESULTS, *counts_named(results), SUMMARY]
+    return held + [f"{FIGURES}/{name}.svg" for name in DRAWN if there(results, name)]
 
 
 def edge_of(counts: Counts, value: float) -> float:
@@ -153,13 +179,13 @@ def target_of(folder: str | os.PathLike[str], inputs: Iterable[str] = ()) -> Pat
             return target
         if not target.is_dir():
             raise AuditInputError(f"{name!r} is a file, and would be lost; name a folder.")
-        strange = foreign(target)
+        found = foreign(target)
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a link to itself
         if isinstance(error, AuditInputError):
             raise
         raise AuditInputError(f"{name!r}: cannot be written ({getattr(error, 'strerror', None) or error}).") from error
-    if strange is not None:
-        raise AuditInputError(f"{name!r} holds {strange}, which would be lost; name another folder.")
+    if found is not None:
+        raise AuditInputError(f"{name!r} holds {found}, which would be lost; name another folder.")
     return target
 
 
@@ -170,22 +196,26 @@ def foreign(folder: Path) -> str | None:
         return None
     if not any(name == RESULTS for name in names):
         return f"{names[0]!r} and no {RESULTS}"
-    for name in names:
-        if not expected(folder, name):
-            return f"{name!r}"
-    return None if _is_result(folder / RESULTS) else f"a {RESULTS} of something else"
+    if not _is_file(folder / RESULTS) or (results := _earlier(folder / RESULTS)) is None:
+        return f"a {RESULTS} of something else"
+    try:
+        found = strange(folder, files_named(results))
+    except (LookupError, TypeError, AttributeError, ValueError):  # of another version, or edited
+        return f"a {RESULTS} that does not say which files are its own"
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return ", ".join(map(repr, found[:3])) + more if found else None
 
 
-def expected(folder: Path, name: str) -> bool:
-    """Whether a folder of results may hold this name: an ordinary file of ours, or the figures."""
-    path = folder / name
-    if name == FIGURES:
-        return _is_folder(path) and all(
-            each.name in LITTER or (each.suffix == ".svg" and _is_file(each)) for each in path.iterdir()
-        )
-    number = name.removeprefix("counts-").removesuffix(".csv")
-    ours = name in (CARD, RESULTS, COUNTS, SUMMARY, REPORT) or (name == f"counts-{number}.csv" and number.isdecimal())
-    return ours and _is_file(path)
+def strange(folder: Path, names: Iterable[str]) -> list[str]:
+    """What a folder holds beside the files named and the report of a check, or in the place of one of these."""
+    ours, found = {*names, REPORT}, []
+    for each in sorted(folder.iterdir()):
+        if each.name == FIGURES and _is_folder(each):
+            inside = [(f"{FIGURES}/{one.name}", one) for one in sorted(each.iterdir()) if one.name not in LITTER]
+        else:
+            inside = [(each.name, each)] if each.name not in LITTER else []
+        found += [name for name, path in inside if name not in ours or not _is_file(path)]
+    return found
 
 
 def _is_file(path: Path) -> bool:
@@ -196,15 +226,16 @@ def _is_folder(path: Path) -> bool:
     return stat.S_ISDIR(path.lstat().st_mode)
 
 
-def _is_result(path: Path) -> bool:
+def _earlier(path: Path) -> dict[str, Any] | None:
+    """Results of an earlier audit; None for anything else."""
     if path.stat().st_size > MOST_RESULTS:
-        return False
+        return None
     try:
         held = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        return False
+        return None
     name = SCHEMA.rpartition(" ")[0]
-    return isinstance(held, dict) and str(held.get("schema")).rpartition(" ")[0] == name
+    return held if isinstance(held, dict) and str(held.get("schema")).rpartition(" ")[0] == name else None
 
 
 def _fill(draft: Path, texts: Mapping[str, str]) -> None:

@@ -1,22 +1,21 @@
-"""Whether the sentences of results are whole, short enough, and say what the numbers are."""
+"""Whether the sentences of results are whole, short enough, and say what the numbers are.
+
+Names and notes are a user's words, not the card's: a barred word is let pass where it stands in the name of a column,
+a group or the input, or in a note (which quotes such names), and nothing here can tell a name from a sentence that
+somebody put in its place.
+"""
 
 from __future__ import annotations
 
-import ast
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from auditlib.audits.follow_ups import KNOWN, WANTED
 from auditlib.audits.names import clean, labels
 from auditlib.audits.said import SHORT, UNDEFINED, at, short, shown
 from auditlib.card.summary import LONGEST, escaped
 from auditlib.card.words import barred
-from auditlib.errors import AuditInputError
 
-#: What tells the options of a command, given its words; an error when it cannot be read.
-Reader = Callable[[list[str]], dict[str, Any]]
 MOST_HEADLINE, MOST_SENTENCE = 240, 300
 _BRACES = re.compile(r"\{[^{}]*\}")
 #: A number that ends or begins inside a longer one is another number.
@@ -108,45 +107,3 @@ def number_faults(results: Mapping[str, Any]) -> Iterator[str]:
         alone = where == "headline" or where.startswith("tile")
         if alone and (found := re.search(r"\S*\d\S*", rest)):
             yield f"{where} says {found[0]!r}, which is no number of its own"
-
-
-def follow_up_faults(results: Mapping[str, Any], parameters_of: Reader | None) -> Iterator[str]:
-    """Follow-ups that are not three, change what is no option, or whose command says something else."""
-    if len(results["follow_ups"]) != WANTED:
-        yield f"there are {len(results['follow_ups'])} follow-ups, not {WANTED}"
-    for place, line in enumerate(results["follow_ups"], start=1):
-        changed, command = line["parameters"], line["command"]
-        if unknown := [name for name in changed if name not in KNOWN]:
-            yield f"follow-up {place} changes {unknown[0]!r}, which is no option"
-        try:
-            said = _called(command) if command.startswith("al.") else _typed(command, parameters_of)
-        except (AuditInputError, ValueError, SyntaxError, SystemExit) as error:
-            yield f"follow-up {place}: {command[:60]!r} cannot be run ({error})"
-            continue
-        for name, value in changed.items():
-            if said is not None and not _says(said.get(name), value):
-                yield f"follow-up {place}: its command does not say {name} = {str(value)[:40]}"
-
-
-def _typed(command: str, parameters_of: Reader | None) -> dict[str, Any] | None:
-    program, *words = shlex.split(command)
-    if program != "auditlib":
-        raise ValueError(f"it calls {program[:20]!r}")
-    return None if parameters_of is None else parameters_of(words)
-
-
-def _called(command: str) -> dict[str, Any]:
-    """Arguments of a call such as ``al.audit(…, threshold=0.3)``."""
-    call = ast.parse(command.replace("(…,", "(...,", 1), mode="eval").body
-    if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("al.audit", "al.audit_gap"):
-        raise ValueError("it is no call of al.audit or al.audit_gap")
-    return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-
-
-def _says(found: Any, value: Any) -> bool:
-    """Whether a command asks for what changes; it may ask for other limits, too."""
-    if isinstance(value, Mapping):
-        return isinstance(found, Mapping) and all(found.get(name) == limit for name, limit in value.items())
-    if isinstance(value, list | tuple):
-        return isinstance(found, list | tuple) and list(found) == list(value)
-    return bool(found == value)

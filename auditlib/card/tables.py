@@ -18,6 +18,7 @@ from auditlib.card.summary import flips
 Results = Mapping[str, Any]
 MOST, HEAD = 8, 14  # groups on the card; letters of an attribute over a column
 NONE = "–"
+PASSING = Markup('<abbr title="Share of the replicates that pass">Pass</abbr>')
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _verdicts(results: Results) -> Table:
         "Value",
         "Limit",
         "Verdict",
-        "Repl. passing",
+        PASSING,
         "Flips",
         "Next\xa0audit disagrees",
     ]
@@ -158,7 +159,7 @@ def _verdict(line: Mapping[str, Any], lost: bool) -> list[str | Markup]:
         flips(line).replace("at most", "at\xa0most"),
         _agreed(line["replication_flip"], "percent"),
     ]
-    return row + ([shown(line["undefined"], "percent")] if lost else [])
+    return row + ([shown(line["undefined"], "share")] if lost else [])
 
 
 def _passing(line: Mapping[str, Any]) -> str:
@@ -170,8 +171,10 @@ def _passing(line: Mapping[str, Any]) -> str:
 def _value(line: Mapping[str, Any]) -> str:
     """The value; that it lies beyond its limit is said where three decimals do not show it."""
     value, limit = line["value"], line["limit"]
+    if value is None:
+        return NONE  # the verdict beside it says so
     text = shown(value, "value")
-    if value is None or value == limit or text != shown(limit, "value"):
+    if value == limit or text != shown(limit, "value"):
         return text
     return f"{'over' if value > limit else 'under'} {text}"
 

@@ -85,12 +85,10 @@ def added(given: Given, options: Options, quiet: bool) -> Source:
     held: dict[str, tuple[Counts, str]] = {}
     for path in given.files:
         say(f"reading {called(path)} …", quiet)
-        counts, digest = Counts.read_csv(path), hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        for other, (_, known) in held.items():
-            if known == digest:
-                raise AuditInputError(f"{path!r} and {other!r} are the same table; its people would count twice.")
-        held[path] = counts, digest
-    total = sum_of([counts for counts, _ in held.values()])
+        if path in held:
+            raise AuditInputError(f"{path!r} is named twice; its people would count twice.")
+        held[path] = Counts.read_csv(path), hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    total = sum_of([counts for counts, _ in held.values()], list(held))
     facts: dict[str, Any] = {"name": " + ".join(map(name_of, held)), "sha256": together(held)}
     if len(held) > 1:
         facts["hospitals"] = len(held)

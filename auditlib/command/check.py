@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from auditlib.card.checks import check_folder, report
 from auditlib.card.folder import REPORT, RESULTS
 from auditlib.command import audit, gap
 from auditlib.command.parser import Given, parse
-from auditlib.command.told import one_line
+from auditlib.command.told import one_line, tell
 from auditlib.counts.write import save
 from auditlib.errors import AuditInputError
 
@@ -35,11 +34,10 @@ def run(given: Given) -> int:
     if not held:
         raise AuditInputError(f"{str(folder)!r} holds no {RESULTS}; name a folder that auditlib wrote.")
     checks = check_folder(folder, parameters_of)
-    for check in checks:
-        if not (quiet and check.passed):
-            print(f"{'pass' if check.passed else 'FAIL'}  {check.name:<12} {one_line(check.said)}".rstrip())
-    sys.stdout.flush()
     save(folder / REPORT, report(folder, checks))
+    shown = [check for check in checks if not (quiet and check.passed)]
+    lines = [f"{'pass' if each.passed else 'FAIL'}  {each.name:<12} {one_line(each.said)}".rstrip() for each in shown]
+    tell("".join(f"{line}\n" for line in lines), f"what was found is in {folder / REPORT}.")
     return 0 if all(check.passed for check in checks) else 1
 
 
@@ -58,4 +56,4 @@ def parameters_of(words: list[str]) -> dict[str, Any]:
         cohort, options = gap.plan(given)
         if cohort is not None:
             found |= {"age_bands": cohort.age_bands, "model": cohort.model}
-    return found | ({} if options is None else options.plain())
+    return found | {"files": list(given.files)} | ({} if options is None else options.plain())

@@ -1,7 +1,8 @@
 """One pass over the data, in whatever engine holds it.
 
 The engine is asked for one aggregation: rows by (cluster, groups, label code, score bin). Labels and bins are
-computed there as small integers, so that what comes back is as long as the table of counts, not the data.
+computed there as small integers, so that what comes back is as long as the table of counts, not the data. Where
+``positive`` names the label that counts, the other labels are counted, too, in a pass over that column.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def count(
     Raises
     ------
     AuditInputError
-        Naming the column, the values and how many: missing or non-binary labels, scores missing or outside 0–1,
-        missing groups, an empty frame, reserved or duplicate names, group values with one spelling.
+        Naming the column, the values and how many: missing or non-binary labels, labels that differ from ``positive``
+        only in spaces, capitals, the coding of letters or the spelling of a number or truth value, scores missing or
+        outside 0–1, missing groups, an empty frame, reserved or duplicate names, group values with one spelling.
 
     Examples
     --------
@@ -92,6 +94,19 @@ def count(
     >>> frame = pd.DataFrame({"y": [1, 0, 1], "risk": [0.7, 0.2, 0.4], "sex": ["F", "M", "M"]})
     >>> count(frame, label="y", score="risk", by="sex", thresholds=[0.5]).at(0.5)["tp"].values
     array([1, 0])
+    """
+    asked: dict[str, Any] = {"thresholds": thresholds, "bins": bins, "cluster": cluster, "positive": positive}
+    return tallied(frame, label=label, score=score, by=by, missing=missing, **asked)[0]
+
+
+def tallied(
+    frame: Any, *, label: str, score: str | Sequence[str], by: str | Sequence[str],
+    thresholds: float | Sequence[float] = (), bins: int | None = 200, cluster: str | None = None, positive: Any = None,
+    missing: str = "raise", look: bool = True,
+) -> tuple[Counts, dict[str, int] | None]:  # fmt: skip
+    """What ``count`` gives, and rows of each label value but the positive one where that was named.
+
+    ``look=False`` leaves these out, because they were looked at before.
     """
     if missing not in ("raise", "category"):
         raise AuditInputError(f"missing must be 'raise' or 'category', not {missing!r}.")
@@ -112,10 +127,11 @@ def count(
     if not len(table["n"]):
         raise AuditInputError("the frame has no rows; there is nothing to count.")
     positive_name = code.check(table["label"], table["n"])
+    others = others_of(code) if look else None
     check_scores(question.scores, table)
     if edges is None:
         edges = distinct_edges([table[f"bin{i}"] for i in range(len(dtypes))], asked, dtypes)
-    return build(table, question, edges, positive_name, missing)
+    return build(table, question, edges, positive_name, missing), others
 
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:
@@ -207,16 +223,29 @@ def aggregate(data: Any, question: Question, code: LabelCode, edges: Edges | Non
     keys = selected.collect_schema().names()
     names = {f"group{i}": f"group {name!r}" for i, name in enumerate(question.by)}
     names["unit"] = f"cluster {question.cluster!r}"
-    if data.implementation.is_pandas():
-        local = nw.from_native(computed(lambda: tally(selected.collect().to_native(), names)), eager_only=True)
-    elif data.implementation.is_dask():
-        local = nw.from_native(computed(lambda: tally_parts(selected.to_native(), names)), eager_only=True)
-    else:
-        options = {"engine": "streaming"} if data.implementation.is_polars() else {}
-        local = computed(lambda: selected.group_by(*keys).agg(nw.len().alias("n")).collect(**options))
+    local = distinct_rows(selected, keys, names)
     whole = set(names)  # groups and units: their types matter, and what is missing
     table = {name: local[name] if name in whole else local[name].to_numpy() for name in keys}
     return table | {"n": local["n"].to_numpy().astype(np.int64)}
+
+
+def distinct_rows(selected: Any, keys: Sequence[str], names: dict[str, str]) -> Any:
+    """Distinct rows and how often each occurs, counted by the engine and brought here."""
+    if selected.implementation.is_pandas():
+        return nw.from_native(computed(lambda: tally(selected.collect().to_native(), names)), eager_only=True)
+    if selected.implementation.is_dask():
+        return nw.from_native(computed(lambda: tally_parts(selected.to_native(), names)), eager_only=True)
+    options = {"engine": "streaming"} if selected.implementation.is_polars() else {}
+    return computed(lambda: selected.group_by(*keys).agg(nw.len().alias("n")).collect(**options))
+
+
+def others_of(code: LabelCode) -> dict[str, int]:
+    """Rows of each label but the positive one, where that was named; a pass over one column."""
+    asked = code.values_to_count()
+    if asked is None:
+        return {}
+    local = distinct_rows(asked, ["value", "code"], {"value": f"label {code.name!r}"})
+    return code.others(*(local[name].to_list() for name in ("value", "code", "n")))
 
 
 def build(table: dict[str, Any], question: Question, edges: Edges, positive: str, missing: str) -> Counts:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -17,6 +20,9 @@ from auditlib.counts.tally import objects
 from auditlib.errors import AuditInputError
 
 MISSING, OTHER = -1, -2
+MOST = 10  # values named in a message
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
+TRUTHS = {"true": Decimal(1), "false": Decimal(0)}
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class LabelCode:
     positive: str
     named: bool
     data: Any
+    kind: str = "number"  # "truth", "number" or "text"
 
     def check(self, codes: np.ndarray, n: np.ndarray) -> str:
         """The positive value's name, or an error with the number of rows."""
@@ -45,9 +52,68 @@ class LabelCode:
             )
         return self.positive
 
+    def values_to_count(self) -> Any:
+        """The column of labels, whose values other than the positive one are worth a look; None if they are not."""
+        if not self.named or self.kind == "truth":
+            return None
+        return self.data.select(column(self.data, self.name).alias("value"), self.expression.alias("code"))
+
+    def others(self, values: Sequence[Any], codes: Sequence[int], n: Sequence[int]) -> dict[str, int]:
+        """Rows of each value that is not the positive one; an error if one of them nearly is."""
+        found = {_spelled(value): (code, times) for value, code, times in zip(values, codes, n, strict=True)}
+        if self.kind == "text":
+            check_near(self.name, self.positive, {value: times for value, (_, times) in found.items()})
+        return {value: times for value, (code, times) in found.items() if code != 1}
+
     def values(self) -> str:
         """Up to ten values of the label, for a message."""
         return shown_values(self.data, self.name)
+
+
+def text_key(text: str) -> str:
+    """A text without what is easily overlooked: spaces, capitals, invisible signs, the coding of letters.
+
+    >>> text_key(" Yes\u200b") == text_key("yes"), text_key("e\u0301") == text_key("\u00e9")
+    (True, True)
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    seen = "".join(letter for letter in folded if unicodedata.category(letter) != "Cf")
+    return " ".join(seen.split())
+
+
+def value_key(text: str) -> str | Decimal:
+    """What a label's value says: a number, the truth as a number, or its ``text_key``.
+
+    >>> value_key("TRUE") == value_key("1.0") == 1, value_key("Yes ")
+    (True, 'yes')
+    """
+    key = text_key(text)
+    return Decimal(key) if NUMBER.fullmatch(key) else TRUTHS.get(key, key)
+
+
+def check_near(name: str, positive: str, found: Mapping[str, int]) -> None:
+    """An error if a value that is not ``positive`` says the same: it would count as no outcome.
+
+    Raises
+    ------
+    AuditInputError
+        Naming the values and how many rows hold each.
+    """
+    key = value_key(positive)
+    near = {value: n for value, n in found.items() if value != positive and value_key(value) == key}
+    if near:
+        held = sorted(near.items(), key=lambda item: (-item[1], item[0]))
+        said = ", ".join(f"{value[:60]!r} ({n:,} rows)" for value, n in held[:MOST])
+        more = f" and {len(held) - MOST:,} more" if len(held) > MOST else ""
+        raise AuditInputError(
+            f"label {name!r}: {said}{more} would count as no outcome beside {positive[:60]!r} "
+            f"({found.get(positive, 0):,} rows), though they seem to say the same; write them alike."
+        )
+
+
+def _spelled(value: Any) -> str:
+    """A value as ``positive`` is spelled: a whole number has no decimals."""
+    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
 
 
 def _absent(name: str, absent: int, total: int) -> str:
@@ -73,7 +139,7 @@ def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
     if dtype == nw.Boolean:
         wanted = True if positive is None else positive
         _expect(isinstance(wanted, bool | np.bool_), data, name, positive, "true and false")
-        return _code(data, name, values == bool(wanted), values.is_null(), positive)
+        return _code(data, name, values == bool(wanted), values.is_null(), positive, "truth")
     if dtype.is_numeric():
         absent = values.is_null()
         if dtype.is_float():
@@ -88,10 +154,10 @@ def label_code(data: Any, name: str, dtype: Any, positive: Any) -> LabelCode:
             number = float(round_to(float(number), "float32"))
         return _code(data, name, values == number, absent, positive)
     if dtype == nw.Categorical and positive is not None:  # categories may be numbers: compared by their spelling
-        return _code(data, name, values.cast(nw.String) == str(positive), values.is_null(), positive)
+        return _code(data, name, values.cast(nw.String) == str(positive), values.is_null(), positive, "text")
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         _expect(isinstance(positive, str), data, name, positive, "text")
-        return _code(data, name, values.cast(nw.String) == positive, values.is_null(), positive)
+        return _code(data, name, values.cast(nw.String) == positive, values.is_null(), positive, "text")
     _refuse_absent(data, name)
     raise AuditInputError(f"label {name!r} has type {dtype}; use true/false, 0/1, or text with positive=…")
 
@@ -114,18 +180,20 @@ def _refuse_absent(data: Any, name: str) -> None:
         raise AuditInputError(_absent(name, rows, rows))
 
 
-def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any) -> LabelCode:
+def _code(data: Any, name: str, match: nw.Expr, absent: nw.Expr, positive: Any, kind: str = "number") -> LabelCode:
     code = nw.when(absent).then(MISSING).otherwise(nw.when(match).then(1).otherwise(0))
-    return LabelCode(name, code, "True" if positive is None else str(positive), positive is not None, data)
+    called = "True" if positive is None else _spelled(positive)
+    return LabelCode(name, code, called, positive is not None, data, kind)
 
 
 def _expect(fits: bool, data: Any, name: str, positive: Any, kind: str) -> None:
     if not fits:
         _refuse_absent(data, name)
         given = "positive= says which value counts" if positive is None else f"positive={positive!r} is of another type"
-        raise AuditInputError(
-            f"label {name!r} holds {kind} ({shown_values(data, name)}); {given}: pass positive= one of the values."
-        )
+        held, advice = shown_values(data, name), "pass positive= one of the values"
+        if positive is not None and kind == "text" and repr(_spelled(positive)) in held:
+            advice = f"pass it as text, positive={_spelled(positive)!r}"
+        raise AuditInputError(f"label {name!r} holds {kind} ({held}); {given}: {advice}.")
 
 
 def _object_code(data: Any, name: str, positive: Any) -> LabelCode:

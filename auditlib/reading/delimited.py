@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -31,11 +31,12 @@ ONE_COLUMN = " If the file has several, name what separates them with delimiter=
 
 @dataclass
 class Columns:
-    """Columns of text (None where a field is empty), the delimiter, and the number of blank lines between rows."""
+    """Columns of text (None where a field is empty), the delimiter, blank lines, and whether the last line ends."""
 
     table: pa.Table
     delimiter: str
     blank: int
+    ended: bool
 
 
 @dataclass
@@ -87,7 +88,8 @@ def columns_of(path: str, blocks: Iterator[str], wanted: Needed, delimiter: str 
         delimiter, first, skipped = delimiter or excel[1], first[excel.end() :], 1
     names, delimiter = header_of(path, first, wanted, delimiter)
     check_names(path, names, wanted, ONE_COLUMN if len(names) == 1 else "")
-    reader = csv.reader(chain.from_iterable(map(lines, chain([first], blocks))), delimiter=delimiter, strict=True)
+    watched = Watched(chain([first], blocks))
+    reader = csv.reader(chain.from_iterable(map(lines, watched)), delimiter=delimiter, strict=True)
     next(row for row in reader if row)  # the names
     rows = Rows(path, len(names), skipped)
     places = [names.index(name) for name in wanted.columns]
@@ -95,7 +97,21 @@ def columns_of(path: str, blocks: Iterator[str], wanted: Needed, delimiter: str 
     held = {
         name: pa.chunked_array([batch[i] for batch in batches], pa.string()) for i, name in enumerate(wanted.columns)
     }
-    return Columns(pa.table(held), delimiter, rows.blank)
+    return Columns(pa.table(held), delimiter, rows.blank, watched.ended)
+
+
+@dataclass
+class Watched:
+    """Blocks of text, and whether the last of them ends with a line break."""
+
+    blocks: Iterable[str]
+    ended: bool = True
+
+    def __iter__(self) -> Iterator[str]:
+        for block in self.blocks:
+            if block:
+                self.ended = block.endswith(("\n", "\r"))
+            yield block
 
 
 @dataclass
@@ -215,3 +231,8 @@ def candidates(first: str, label: str) -> list[str]:
 def blank_note(blank: int) -> list[str]:
     """A sentence on blank lines between rows, if there are any."""
     return [f"{blank:,} blank {'line was' if blank == 1 else 'lines were'} passed over."] if blank else []
+
+
+def end_note(ended: bool) -> list[str]:
+    """A sentence on a last line without a line break: a file cut short ends so."""
+    return [] if ended else ["The last line has no line break; if the file was cut short, its last value may be, too."]

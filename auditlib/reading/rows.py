@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from auditlib.errors import AuditInputError
 from auditlib.reading import values
-from auditlib.reading.delimited import blank_note, check_delimiter, columns_of
+from auditlib.reading.delimited import blank_note, check_delimiter, columns_of, end_note
 from auditlib.reading.files import check_program, digest, ends_of, found_at, is_parquet, opened, unpacked
 from auditlib.reading.names import Needed, needed
 from auditlib.reading.parquet import read_file, read_folder
@@ -144,7 +144,8 @@ def _read(path: str, wanted: Needed, positive: str | None, delimiter: str | None
             with _progress(path, file) as watched:
                 pieces = unpacked(path, watched, head)
                 found = columns_of(path, blocks(path, pieces, codec), wanted, delimiter)
-            table, comma, notes = found.table, found.delimiter != ",", blank_note(found.blank)
+            table, comma = found.table, found.delimiter != ","
+            notes = [*blank_note(found.blank), *end_note(found.ended)]
         sha256 = digest(file)
     return _typed(path, table, wanted, positive, comma, notes, sha256)
 
@@ -213,6 +214,11 @@ def typed_label(name: str, column: Any, positive: str | None) -> tuple[Any, Any]
         return column, None
     if pt.is_boolean(column.type):
         wanted: Any = {"true": True, "false": False}.get(positive.strip().lower())
+    elif not (pt.is_integer(column.type) or pt.is_floating(column.type) or pt.is_decimal(column.type)):
+        raise AuditInputError(
+            f"label {name!r} has type {column.type}, of which positive= (--positive) can name no value; "
+            "write the column as text, as numbers or as true and false."
+        )
     else:
         wanted = values.number(positive)
         wanted = None if wanted is None else values.plain(wanted)

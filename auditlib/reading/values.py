@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from auditlib.counts.labels import check_near, value_key
 from auditlib.errors import AuditInputError
 from auditlib.reading.words import counted, listed, rows_of, shown
 
@@ -120,6 +121,7 @@ def labels(name: str, column: Column, positive: str | None) -> tuple[Column, Any
         return _numeric(name, column, numbers, wanted, positive)
     if positive not in found:
         raise not_found(name, positive, found)
+    check_near(name, positive, found)
     return column, positive
 
 
@@ -157,7 +159,7 @@ def plain(value: float) -> int | float:
 
 def not_found(name: str, positive: str, found: Mapping[str, Any]) -> AuditInputError:
     """The error for a positive value that no row has."""
-    near = [text for text in found if text.strip().casefold() == positive.strip().casefold()]
+    near = [text for text in found if value_key(text) == value_key(positive)]
     meant = f"; did you mean {shown(near[0])}?" if near else "."
     held = f"the values are {listed(sorted(found), MOST)}" if found else "no row has a value"
     return AuditInputError(f"label {name!r}: no row has the value positive={positive!r}; {held}{meant}")

@@ -1,5 +1,6 @@
 """What `auditlib check` finds: nothing in a sound folder, and each fault that is put in."""
 
+import base64
 import json
 import os
 import re
@@ -9,11 +10,17 @@ import jsonschema
 import pytest
 
 import auditlib as al
-from auditlib.card import sentences
+from auditlib.audits import told
+from auditlib.card import rendered, sentences
 from auditlib.card.checks import check_folder, load, schema
-from auditlib.card.loads import policy_lacks, read
+from auditlib.card.figures import figures
+from auditlib.card.folder import as_json
+from auditlib.card.loads import POLICY, policy_lacks, read
+from auditlib.card.page import page
+from auditlib.card.summary import summary
 from auditlib.card.words import barred
 from auditlib.command.check import parameters_of
+from auditlib.command.main import main
 from tests.unit.cards import CASE14, generated, refused, rows, run
 
 NAMED = ["files", "json", "schema", "text", "follow-ups", "numbers", "counts", "card"]
@@ -28,6 +35,22 @@ def sound(tmp_path_factory):
         frame, label="died", score="risk", by=["sex", "ward"], site="hospital", lam=0.3, capacity=0.2, replicates=100
     )
     return found.write(place / "card")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def drawn_once():
+    """Figures take a second to draw; the same results give the same."""
+    known = {}
+
+    def once(results):
+        key = as_json(results)
+        if key not in known:
+            known[key] = figures(results)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendered, "figures", once)
+        yield
 
 
 @pytest.fixture
@@ -51,6 +74,29 @@ def change(folder, path, value):
     else:
         place[last] = value
     (folder / "results.json").write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+
+
+def lie(folder, path, value):
+    """The same, with sentences, figures, summary and card made to go with it."""
+    change(folder, path, value)
+    results = load(folder)
+    commands = [line["command"] for line in results["follow_ups"]]
+    told(results)
+    for line, command in zip(results["follow_ups"], commands, strict=True):
+        line["command"] = command
+    pictures = figures(results)
+    text = {"results.json": as_json(results), "result_card.html": page(results, pictures)}
+    text["summary.md"] = summary(results, al.Counts.read_csv(folder / "counts.csv").small_cells())
+    for name, svg in text.items() | {(f"figures/{name}.svg", picture.svg) for name, picture in pictures.items()}:
+        (folder / name).write_bytes(svg.encode())
+
+
+def edit(folder, name, change):
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    new = change(text)
+    assert new != text
+    path.write_bytes(new.encode())
 
 
 # -- sound folders ------------------------------------------------------------------------------------------------
@@ -149,10 +195,10 @@ def test_what_the_schema_does_not_allow(folder, path, value, said):
         ("/tiles/0/numbers/0/text", "+99.9", "numbers", "but /questions/chance/gap/estimate is another number"),
         ("/tiles/0/numbers/0/pointer", "/nowhere", "numbers", "nothing at '/nowhere'"),
         ("/questions/chance/gap/estimate", 0.5, "numbers", "is another number"),
-        ("/questions/chance/gap/estimate", 0.5, "counts", "for the gap's estimate, the results 0.5"),
-        ("/questions/chance/gap/low", None, "counts", "for the gap's low, the results None"),
-        ("/groups/0/tp", 0, "counts", "the results have other counts"),
-        ("/groups/3/fn", 0, "counts", "counts-2.csv has"),
+        ("/questions/chance/gap/estimate", 0.5, "counts", "for /questions/chance/gap/estimate, the results 0.5"),
+        ("/questions/chance/gap/low", None, "counts", "for /questions/chance/gap/low, the results null"),
+        ("/groups/0/tp", 0, "counts", "for /groups/0/tp, the results 0"),
+        ("/groups/3/fn", 0, "counts", "for /groups/3/fn, the results 0"),
         ("/threshold/value", 0.123, "counts", "no edge at the threshold 0.123"),
         ("/follow_ups/0/parameters", {"colour": "red"}, "follow-ups", "changes 'colour', which is no option"),
         ("/follow_ups/0/command", "rm -rf x", "follow-ups", "it calls 'rm'"),
@@ -210,7 +256,9 @@ def test_counts_of_another_audit(folder, tmp_path):
              replicates=100, threshold=json.loads((folder / "results.json").read_bytes())["threshold"]["value"],
              ).write(tmp_path / "other")  # fmt: skip
     shutil.copy(tmp_path / "other" / "counts.csv", folder / "counts.csv")
-    assert "for the gap's" in failed(folder)["counts"] or "other counts" in failed(folder)["counts"]
+    assert re.search(
+        "the counts (have no edge|give .* for /)|of which the results say nothing", failed(folder)["counts"]
+    )
 
 
 def test_a_summary_too_long_or_of_other_results(folder):
@@ -220,6 +268,266 @@ def test_a_summary_too_long_or_of_other_results(folder):
     assert "more than 6,000" in failed(folder)["text"]
     path.write_text(text.replace("Gap in", "Difference of"), encoding="utf-8")
     assert "the summary lacks" in failed(folder)["text"]
+
+
+# -- results that the counts contradict ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("/verdicts/0/value", 0.99), ("/verdicts/0/vfr", 0.001), ("/verdicts/6/vfr", 0.001), ("/verdicts/7/p_pass", 0.5),
+        ("/verdicts/0/limit", 0.5), ("/verdicts/1/undefined", 0.5), ("/verdicts/1/bound", 0.5),
+        ("/verdicts/9/replication_flip", 0.4999), ("/verdicts/3/dominant", "tie"), ("/verdicts/13/verdict", "undefined"),
+        ("/benefit/gap/estimate", 0.2), ("/benefit/groups/0/snb/low", -0.2), ("/benefit/tipping/form", "never"),
+        ("/capacity/gap/high", 0.9), ("/capacity/flagged", 0.1), ("/capacity/groups/1/snb/estimate", 0.5),
+        ("/attributes/1/spread/high", 0.9), ("/questions/chance/gap/n_a", 7),
+        ("/groups/0/n", 999), ("/groups/1/small", True), ("/groups/0/sensitivity/estimate", 0.5),
+        ("/groups/2/ppv/low", 0.01),
+        ("/questions/prevalence/raw/estimate", 0.4), ("/questions/prevalence/standardized/high", 0.7),
+        ("/questions/prevalence/split/prevalence", 0.3), ("/questions/prevalence/target", 0.1),
+        ("/questions/prevalence/target_rule", "given"),
+        ("/questions/thresholds/points/5/estimate", 0.3), ("/questions/thresholds/points/5/band_low", -0.9),
+        ("/questions/thresholds/points/5/n_a", 8), ("/questions/thresholds/points/5/flagged", 0.5),
+        ("/questions/thresholds/points/5", ...), ("/questions/thresholds/same_side", 1),
+        ("/questions/thresholds/excluding", 3), ("/questions/thresholds/multiplier", 2.1),
+        ("/questions/choices/rows/0/estimate", 0.3), ("/questions/choices/above", 3),
+        ("/questions/choices/share_below", 0.2), ("/sites/metrics/0/raw", 0.123), ("/sites/metrics/1/passed", 0.123),
+        ("/sites/sites", 3), ("/options/seed", 7), ("/options/replicates", 200), ("/options/level", 0.9),
+        ("/options/lam", 0.2), ("/options/limits", {"SPD": 0.5}), ("/options/error", 0.5), ("/input/rows", 601),
+        ("/input/label", "left"), ("/input/unit", "patient"), ("/input/positive", "2"), ("/threshold/rule", "given"),
+        ("/threshold/flagged", 0.5), ("/comparison/rule", "named"), ("/kind", "estimator"), ("/kind", "counts"),
+        ("/published", {"estimate": 0.1, "low": 0.0, "high": 0.2, "source": "x", "groups": ["a", "b"],
+                        "same_question": True, "difference": 0.1}),
+    ],
+)  # fmt: skip
+def test_results_that_the_counts_contradict(folder, path, value):
+    change(folder, path, value)
+    found = failed(folder)
+    if "schema" not in found:
+        assert path.split("/")[1] in found["counts"]
+    assert "counts" in found
+
+
+def test_a_verdict_turned_round(folder):
+    verdict = load(folder)["verdicts"][0]["verdict"]
+    change(folder, "/verdicts/0/verdict", "pass" if verdict == "fail" else "fail")
+    assert f"the counts give '{verdict}' for /verdicts/0/verdict" in failed(folder)["counts"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("/questions/prevalence/raw", {"estimate": 0.4, "low": 0.3, "high": 0.5}),
+        ("/questions/chance/gap", {"estimate": 0.4, "low": 0.3, "high": 0.5}),
+        ("/verdicts/0", {"value": 1.0, "verdict": "pass", "dominant": "pass", "p_pass": 1.0, "vfr": 0.0}),
+        ("/groups/0", {"tp": 50}),
+        ("/benefit/gap", {"estimate": 0.01, "low": 0.005, "high": 0.02}),
+    ],
+)
+def test_a_lie_that_all_files_but_the_counts_tell(folder, path, value):
+    held = sentences.at(load(folder), path)
+    lie(folder, path, {**held, **value})
+    assert set(failed(folder)) == {"counts"}
+
+
+def test_a_change_that_changes_nothing_passes(folder):
+    lie(folder, "/input/name", "preds.csv")
+    assert failed(folder) == {}
+
+
+@pytest.mark.parametrize("attribute", ["sex", "age"])
+def test_results_of_a_cohort(tmp_path, attribute):
+    """The specifications and the paper's gap are in the package."""
+    place = al.audit_gap("cdc_diabetes", attribute, replicates=100).write(tmp_path / "a")
+    assert failed(place) == {}
+    held = load(place)
+    lie(place, "/published", {**held["published"], "estimate": 0.5})
+    assert "for /published/estimate, the results 0.5" in failed(place)["counts"]
+    if attribute == "age":
+        rows_ = [{**line, "estimate": 0.4, "low": 0.3, "high": 0.5} for line in held["questions"]["choices"]["rows"]]
+        lie(place, "/questions/choices/rows", rows_)
+        assert "/questions/choices/rows/0/estimate" in failed(place)["counts"]
+
+
+@pytest.mark.parametrize("counted", ["patients", "counts", "one threshold", "top20", "limits", "named"])
+def test_other_ways_in_pass(tmp_path, counted):
+    frame, asked = rows(500, seed=3), {"label": "died", "score": "risk", "by": ["sex", "ward"]}
+    counts = al.count(frame, **asked)
+    found = {
+        "patients": lambda: al.audit(frame, **asked, cluster="patient", site="hospital", replicates=100),
+        "counts": lambda: al.audit(counts, replicates=100),
+        "one threshold": lambda: al.audit(counts.cut(0.3), replicates=100),
+        "top20": lambda: al.audit(frame, **asked, threshold="top20", replicates=100, multiverse=False),
+        "limits": lambda: al.audit(frame, **asked, limits={"DI": 0.5}, lam={"F": 0.2, "M": 0.3}, replicates=100),
+        "named": lambda: al.audit(
+            frame, **(asked | {"by": "ward"}), group_a="c", target_prevalence=0.1, replicates=100
+        ),
+    }[counted]()
+    assert failed(found.write(tmp_path / "a")) == {}
+
+
+# -- files that are not what the results give ---------------------------------------------------------------------
+
+JUDGED = "<p>This model is unfair and biased.</p>"
+CARDS = {
+    "digits": lambda text: re.sub(r"(?s)(?<=</h1>).*?(?=<img)", lambda found: re.sub(r"\d", "7", found[0]), text),
+    "a sentence more": lambda text: text.replace("</main>", JUDGED + "</main>"),
+    "another title": lambda text: re.sub("<title>.*?</title>", "<title>No gap</title>", text),
+    "another alt": lambda text: re.sub(' alt="[^"]*"', ' alt="Nothing to see"', text),
+    "a hidden headline": lambda text: re.sub("<h1[^>]*>", "<h2>All is well</h2><h1 hidden>", text),
+    "headline and images": lambda text: re.sub(
+        "(?s)<body>.*</body>", lambda found: "".join(re.findall("(?s)<h1.*?</h1>|<img[^>]*>", found[0])), text
+    ),
+    "a space more": lambda text: text.replace("</main>", " </main>"),
+    "a line more": lambda text: text + "\n",
+    "other line ends": lambda text: text.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_that_the_results_do_not_give(folder, name):
+    edit(folder, "result_card.html", CARDS[name])
+    found = failed(folder)
+    assert set(found) == {"card"}
+    assert re.search(r"result_card.html, line \d+: .*, where the results give ", found["card"])
+
+
+def test_the_first_line_that_differs_is_named(folder):
+    edit(folder, "result_card.html", lambda text: text.replace("<html lang", "<html LANG"))
+    assert failed(folder)["card"] == (
+        """result_card.html, line 2: '<html LANG="en">', where the results give '<html lang="en">'"""
+    )
+
+
+@pytest.mark.parametrize("which", ["all", "one"])
+def test_figures_missing_from_folder_and_card(folder, which):
+    names = sorted(path.name for path in (folder / "figures").iterdir())[: 1 if which == "one" else None]
+    for name in names:
+        svg = (folder / "figures" / name).read_bytes()
+        (folder / "figures" / name).unlink()
+        source = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+        edit(folder, "result_card.html", lambda text, source=source: re.sub(
+            f'<img src="{re.escape(source)}"[^>]*>', "", text))  # fmt: skip
+    found = failed(folder)
+    assert f"figures/{names[0]} is missing" in found["files"]
+    assert "card" in found
+
+
+def exchanged(folder):
+    one, other = (folder / "figures" / f"{name}.svg" for name in ("chance", "prevalence"))
+    held = one.read_bytes(), other.read_bytes()
+    one.write_bytes(held[1])
+    other.write_bytes(held[0])
+    return [base64.b64encode(svg).decode() for svg in held]
+
+
+def test_figures_exchanged(folder):
+    first, second = exchanged(folder)
+    assert "figures/chance.svg, line 1: " in failed(folder)["card"]
+    edit(folder, "result_card.html", lambda text: text.replace(first, "@").replace(second, first).replace("@", second))
+    found = failed(folder)["card"]
+    assert "figures/chance.svg, line 1: " in found
+    assert "drawn with matplotlib" in found
+
+
+def test_a_figure_that_is_another(folder):
+    edit(folder, "figures/chance.svg", lambda text: text.replace("Sensitivity, %", "Specificity, %"))
+    assert "figures/chance.svg, line " in failed(folder)["card"]
+
+
+def test_a_figure_too_many(folder):
+    shutil.copy(folder / "figures" / "chance.svg", folder / "figures" / "more.svg")
+    assert failed(folder)["files"] == "'figures/more.svg' does not belong here"
+
+
+def test_a_sentence_more_in_the_summary(folder):
+    edit(folder, "summary.md", lambda text: text + "The true gap is +88.8 points.\n")
+    found = failed(folder)
+    assert set(found) == {"text"}
+    assert "'The true gap is +88.8 points.', where the results give ''" in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where"),
+    [
+        ("/headline/rule", "survives", "text"), ("/headline/text", "There is no gap.", "text"),
+        ("/tiles/0/question", "Is all well?", "text"), ("/caveats/0", ..., "text"),
+        ("/caveats/0/text", "Nothing to know.", "text"), ("/follow_ups/0/why/text", "Why not?", "follow-ups"),
+        ("/follow_ups/0/parameters", {"level": 0.9}, "follow-ups"),
+    ],
+)  # fmt: skip
+def test_sentences_that_the_numbers_do_not_give(folder, path, value, where):
+    change(folder, path, value)
+    assert f"for {'/'.join(path.split('/')[:2])}" in failed(folder)[where]
+
+
+def test_results_of_another_version(folder, capsys):
+    """What it would have drawn and worded cannot be told; that is said, and the rest is checked."""
+    lie(folder, "/auditlib", "0.0.1")
+    edit(folder, "result_card.html", CARDS["a sentence more"])
+    assert failed(folder) == {}
+    status, out, _ = run(capsys, "check", folder)
+    assert status == 0
+    assert "written by auditlib 0.0.1, and this is " in out
+    assert "were not made again" in out
+    change(folder, "/benefit/gap/estimate", 0.5)
+    edit(
+        folder, "result_card.html", lambda text: re.sub("(<h1[^>]*>).*?</h1>", r"\1Another</h1>", text, flags=re.DOTALL)
+    )
+    assert set(failed(folder)) == {"counts", "card"}
+
+
+# -- follow-ups of another input ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    """A folder that the command line wrote."""
+    place = tmp_path_factory.mktemp("typed")
+    rows(400).to_csv(place / "preds.csv", index=False)
+    words = ["audit", place / "preds.csv", "--label", "died", "--score", "risk", "--by", "sex", "--by", "ward"]
+    words += ["--site", "hospital", "--replicates", "100", "--out", place / "card", "--quiet"]
+    assert main([str(word) for word in words]) == 0
+    return place / "card"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("preds.csv", "other.csv", "FILE = 'other.csv', and the input was 'preds.csv'"),
+        ("preds.csv", "preds.csv more.csv", "FILE = 'preds.csv + more.csv'"),
+        ("--label died", "--label left", "label = 'left', and the input has 'died'"),
+        ("--score risk", "--score age", "score = 'age', and the input has 'risk'"),
+        ("--site hospital", "--site ward", "site = 'ward', and the input has 'hospital'"),
+        ("--by sex --by ward", "--by sex --by race", "by = ['sex', 'race'], and the attributes were ['sex', 'ward']"),
+        ("--replicates 100", "--replicates 100 --cluster patient", "cluster = 'patient', and the input has 'None'"),
+        ("--replicates 100", "--replicates 100 --seed 7", "seed = 7, and the audit was asked 42"),
+        ("--replicates 100", "--replicates 100 --lam 0.5", "lam = 0.5, and the audit was asked None"),
+    ],
+)
+def test_a_follow_up_of_another_input(typed, tmp_path, old, new, said):
+    place = shutil.copytree(typed, tmp_path / "card")
+    assert failed(place) == {}
+    commands = [line["command"] for line in load(place)["follow_ups"]]
+    number = next(n for n, command in enumerate(commands) if old in command and "--lam" not in command)
+    change(place, f"/follow_ups/{number}/command", commands[number].replace(old, new))
+    assert said in failed(place)["follow-ups"]
+
+
+def test_a_follow_up_of_other_matrices(tmp_path, capsys):
+    run(capsys, "audit", "--confusion", CASE14, "--replicates", "100", "--out", tmp_path / "a", "--quiet")
+    command = load(tmp_path / "a")["follow_ups"][0]["command"]
+    assert failed(tmp_path / "a") == {}
+    change(tmp_path / "a", "/follow_ups/0/command", command.replace("80,40", "90,30"))
+    assert "other matrices than those of 'Women'" in failed(tmp_path / "a")["follow-ups"]
+
+
+def test_a_follow_up_of_another_cohort(tmp_path):
+    place = al.audit_gap("cdc_diabetes", "sex", replicates=100).write(tmp_path / "a")
+    command = load(place)["follow_ups"][0]["command"]
+    change(place, "/follow_ups/0/command", command.replace("cdc_diabetes", "diabetes130"))
+    assert "dataset = 'diabetes130', and it was 'cdc_diabetes'" in failed(place)["follow-ups"]
 
 
 # -- the page -----------------------------------------------------------------------------------------------------
@@ -235,6 +543,16 @@ LOADS = [
     '<svg><use xlink:href="a.svg#b"/></svg>',
     "<a href=\"java\nscript:alert(1)\">x</a>", '<svg><foreignObject></foreignObject></svg>',
     '<a href="data:text/html,x">x</a>', '<iframe src="data:text/html,x"></iframe>',
+    r"<style>p{background:\75rl(//x.org)}</style>", r"<style>p{background:u\72 l(//x.org)}</style>",
+    r"<style>@\69mport '//x.org';</style>", r'<p style="background:\75rl(//x.org)">', r'<rect fill="\75rl(//x.org)"/>',
+    '<style>p{content:"\n} q{background:\\75rl(//x.org)} p{content:"x"}</style>',
+    "<style>p{background:image-set('//x.org' 1x)}</style>", "<svg><style>&#92;75rl(//x.org)</style></svg>",
+    "<!--><script>x()</script>-->", "<!-- a comment -->", "<![CDATA[ > <script>x()</script>]]>", "<?xml-stylesheet href=a?>",
+    "<svg><style><img src=x onerror=x()></style></svg>", '<svg><a><set attributeName="href" to="javascript:x()"/></a></svg>',
+    '<svg><image><animate attributeName="href" values="//x.org"/></image></svg>', "<noscript><p></noscript>",
+    '<math><mtext></mtext></math>', "<template><p></template>", "<xmp></xmp>",
+    '<img src="//x.org" src="data:image/svg+xml,x">', '<svg xmlns:x="http://www.w3.org/1999/xlink"><image x:href="//x.org"/></svg>',
+    '<x:script xmlns:x="http://www.w3.org/2000/svg">x()</x:script>',
 ]  # fmt: skip
 
 
@@ -251,7 +569,8 @@ def test_what_a_page_would_load(folder, text):
     "text",
     ['<a href="#top">x</a>', '<img src="data:image/svg+xml,x">',
      "<style>p{background:url(data:image/png;base64,x)}</style>",
-     '<p title="url(https://x.org)">https://x.org</p>', "<p>&lt;script&gt;</p>", '<svg><use href="#a"/></svg>'],
+     '<p title="url(https://x.org)">https://x.org</p>', "<p>&lt;script&gt;</p>", '<svg><use href="#a"/></svg>',
+     r'<img alt="a\b" src="data:image/svg+xml,x">', r"<style>p{content:'\2014'} /* a\b */</style>", "<!DOCTYPE html><p>"],
 )  # fmt: skip
 def test_what_a_page_may_hold(text):
     assert read(text).loads == []
@@ -272,11 +591,46 @@ def test_a_card_without_policy_figures_or_headline(folder):
     assert "would load or run <script>" in failed(folder)["card"]
 
 
-def test_policies():
-    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-    assert policy_lacks(read(f'<meta http-equiv="Content-Security-Policy" content="{policy}">')) is None
-    open_ = policy.replace("'none'", "*")
-    assert policy_lacks(read(f'<meta http-equiv="Content-Security-Policy" content="{open_}">')) == "default-src 'none'"
+SAID = "; ".join(POLICY)
+
+
+def meta(policy):
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        (meta(SAID), None),
+        ("<!DOCTYPE html>\n<html><head><meta charset='utf-8'>" + meta(SAID) + "</head><p>", None),
+        (meta(SAID + "; base-uri 'none'; form-action 'none'"), None),
+        (meta(SAID.replace("'none'", "*")), "default-src 'none'"),
+        (meta("img-src *; " + SAID), "strictness: it says 'img-src *'"),
+        (meta(SAID + "; img-src data:"), "singleness: something in it is said twice"),
+        (meta(SAID) * 2, "singleness: something in it is said twice"),
+        (meta(SAID + "; script-src 'self'"), "strictness: it says \"script-src 'self'\""),
+        ("<p>" + meta(SAID), "its place before <p>"),
+        ("<head>text" + meta(SAID), "its place before <text>"),
+        ("</br>" + meta(SAID), "its place before </br>"),
+        ("<meta charset='utf-8' http-equiv='refresh' content='0;//x.org'>" + meta(SAID), None),
+        ("<head><style>p{}</style>" + meta(SAID), "its place before <style>"),
+    ],
+)
+def test_policies(text, lacks):
+    page = read(text)
+    assert policy_lacks(page) == lacks
+    assert bool(page.loads) == ("refresh" in text)
+
+
+@pytest.mark.parametrize("policy", ["end", "img"])
+def test_a_card_whose_policy_is_moved_or_opened(folder, policy):
+    def moved(text):
+        found = re.search("<meta http-equiv[^>]*>", text)[0]
+        return text.replace(found, "").replace("</main>", found + "</main>")
+
+    changes = {"end": moved, "img": lambda text: text.replace("img-src data:", "img-src *; img-src data:")}
+    edit(folder, "result_card.html", changes[policy])
+    assert "the card's policy lacks " in failed(folder)["card"]
 
 
 # -- the command --------------------------------------------------------------------------------------------------

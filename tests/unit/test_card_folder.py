@@ -16,7 +16,7 @@ import pytest
 import auditlib as al
 from auditlib.card import folder as module
 from auditlib.card.exchange import exchange
-from auditlib.card.folder import as_json, edge_of, files_of, shared_counts, write
+from auditlib.card.folder import as_json, edge_of, files_named, files_of, shared_counts, write
 from auditlib.card.summary import LONGEST, escaped, summary
 from auditlib.errors import AuditInputError
 from tests.unit.cards import CASE14, refused, rows, run
@@ -173,16 +173,37 @@ def spoil(folder, name, how):
     [
         ("notes.txt", "file"), (".hidden", "file"), ("more", "folder"), ("figures/mine.png", "file"),
         ("figures/deeper", "folder"), ("results.json", "gone"), ("results.json", "file"), ("summary.md", "link"),
-        ("counts-x.csv", "file"), ("counts-2.csv", "folder"),
+        ("counts-x.csv", "file"), ("counts-2.csv", "folder"), ("counts-2.csv", "file"), ("counts-77.csv", "file"),
+        ("figures/mine.svg", "file"), ("figures/thresholds.svg", "file"), ("figures/chance.svg", "link"),
     ],
 )  # fmt: skip
 def test_what_is_not_ours_is_never_lost(typed, tmp_path, name, how):
     typed.write(tmp_path / "a")
     spoil(tmp_path / "a", name, how)
     before = held(tmp_path)
-    with bad("which would be lost; name another folder"):
+    with bad(f"holds '?(a )?{name}.*, which would be lost; name another folder" if how != "gone" else "and no results"):
         typed.write(tmp_path / "a")
     assert held(tmp_path) == before
+
+
+def test_all_that_is_not_ours_is_named(typed, tmp_path):
+    typed.write(tmp_path / "a")
+    for name in ("counts-77.csv", "figures/mine.svg", "notes.txt", "z.txt", "zz.txt"):
+        spoil(tmp_path / "a", name, "file")
+    with bad("holds 'counts-77.csv', 'figures/mine.svg', 'notes.txt' and 2 more, which would be lost"):
+        typed.write(tmp_path / "a")
+
+
+def test_files_named_are_those_written(typed, counted):
+    for audit in (typed, counted):
+        assert files_named(audit.results) == list(files_of(audit))
+
+
+def test_results_that_do_not_say_what_is_theirs(typed, tmp_path):
+    typed.write(tmp_path / "a")
+    (tmp_path / "a" / "results.json").write_text('{"schema": "auditlib-results 1"}')
+    with bad("holds a results.json that does not say which files are its own, which would be lost"):
+        typed.write(tmp_path / "a")
 
 
 def test_results_of_something_else_are_not_ours(typed, tmp_path):

@@ -194,7 +194,7 @@ def test_a_verdict_that_never_flipped_has_a_bound_and_one_at_its_limit_says_so()
     rows = {row[0]: row[1:] for row in cells(read("confusion"), "verdicts")}
     assert rows["DI"] == ["0.562", "≥ 0.8", "fail", "0.0%", "0 (at most 0.3%)", "–"]
     assert rows["EOpp"] == ["over 0.100", "≤ 0.1", "fail", "49.7%", "49.7%", "49.8%"]
-    assert rows["Cal"] == ["undefined", "≤ 0.05", "undefined", "–", "–", "–"]
+    assert rows["Cal"] == ["–", "≤ 0.05", "undefined", "–", "–", "–"]
     assert "Undef." not in rows["Metric"]
 
 
@@ -265,7 +265,7 @@ def test_the_published_gap_stands_beside_ours():
     other = copy.deepcopy(held)
     other["published"] |= {"same_question": False, "difference": None}
     assert (
-        "There “10–29” minus “60+”, of another model, threshold or rows: no difference is taken."
+        "There “10–29” minus “60+”, with another model, threshold or rows: no difference is taken."
         in Read(page(other, pictures("gap-age"))).text
     )
 

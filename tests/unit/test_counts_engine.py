@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import auditlib as al
 from auditlib import datasets
+from auditlib.counts.engine import tallied
 from tests.unit.frames import ENGINES, PROPERTY, brute, cohort, count, duck, frames, same
 
 BY = ["sex", "race"]
@@ -245,6 +246,47 @@ def test_labels_that_are_neither(engine, values, said):
 def test_positive_of_another_type(values, positive):
     with pytest.raises(al.AuditInputError, match=r"label 'y'.*positive=.*is of another type.*one of the values"):
         tp(tiny(y=values), positive=positive)
+
+
+LOOKED = {**ENGINES, "dask": lambda frame: dd.from_pandas(frame, npartitions=2)}
+
+
+@pytest.mark.parametrize("engine", LOOKED)
+@pytest.mark.parametrize(
+    ("values", "positive", "near"),
+    [
+        (["yes", "no", "Yes", "yes"], "yes", "'Yes' (1 rows) would count as no outcome beside 'yes' (2 rows)"),
+        (["1", "0", "TRUE", "1.0"], "1", "'1.0' (1 rows), 'TRUE' (1 rows) would count as no outcome beside '1'"),
+        (["caf\u00e9", "cafe\u0301", "x", "x"], "caf\u00e9", "(1 rows) would count as no outcome"),
+    ],
+)
+def test_labels_that_say_the_same(engine, values, positive, near):
+    with pytest.raises(al.AuditInputError) as error:
+        tp(LOOKED[engine](tiny(y=values)), positive=positive)
+    assert near in str(error.value)
+
+
+@pytest.mark.parametrize("engine", LOOKED)
+@pytest.mark.parametrize(
+    ("values", "positive", "expected"),
+    [
+        (["yes", "no", "unknown", "no"], "yes", {"no": 2, "unknown": 1}),
+        ([1, 0, 9, 9], 1, {"0": 1, "9": 2}),
+        ([1.0, 0.5, 0.0, 0.0], 1.0, {"0": 2, "0.5": 1}),
+        (["9007199254740993", "9007199254740992", "x", "x"], "9007199254740993", {"9007199254740992": 1, "x": 2}),
+        ([True, False, False, True], True, {}),
+    ],
+)
+def test_values_that_are_no_outcome(engine, values, positive, expected):
+    frame = LOOKED[engine](tiny(y=values))
+    asked = {"label": "y", "score": "p", "by": "sex", "positive": positive}
+    assert tallied(frame, **asked)[1] == expected
+    assert tallied(frame, **asked, look=False)[1] is None
+
+
+def test_positive_of_a_number_that_is_text_there():
+    with pytest.raises(al.AuditInputError, match=r"positive=1.0 is of another type: pass it as text, positive='1'"):
+        tp(tiny(y=["0", "1", "1", "0"]), positive=1.0)
 
 
 @pytest.mark.parametrize("absent", [None, np.nan, pd.NA, pd.NaT], ids=str)

@@ -12,6 +12,7 @@ import random
 import string
 import sys
 import zipfile
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,9 @@ def test_every_delimiter(tmp_path, delimiter, quoting):
     assert counted(path, delimiter=delimiter)[0].to_csv() == expected
 
 
+UNENDED = "The last line has no line break; if the file was cut short, its last value may be, too."
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("last", [True, False])
 def test_every_line_end(tmp_path, end, last):
@@ -102,7 +106,8 @@ def test_every_line_end(tmp_path, end, last):
     counts, read = counted(path)
     assert counts.to_csv() == direct(frame).to_csv()
     assert read.rows == 60
-    assert read.notes[0] == "The value ' ' in 'race' was taken as a group of its own (5 rows)."
+    space = "The value ' ' in 'race' was taken as a group of its own (5 rows)."
+    assert read.notes == ((space,) if last else (UNENDED, space))
 
 
 ENCODINGS = {
@@ -465,7 +470,7 @@ POSITIVES = {
     "false counts": (["TRUE", "True", "FALSE", "FALSE"], "False", [True, True, False, False], False),
     "text": (["<30", "<30", ">30", "NO"], "<30", ["<30", "<30", ">30", "NO"], "<30"),
     "formula": (["=1+1", "=1+1", "x", "y"], "=1+1", ["=1+1", "=1+1", "x", "y"], "=1+1"),
-    "text and number": (["1", "1", "1.0", "yes"], "1", ["1", "1", "1.0", "yes"], "1"),
+    "text and number": (["1", "1", "2.0", "yes"], "1", ["1", "1", "2.0", "yes"], "1"),
     "too large for floats": (
         ["9007199254740993", "9007199254740993", "9007199254740992", "0"],
         "9007199254740993",
@@ -485,6 +490,29 @@ def test_labels_with_positive(tmp_path, kind):
     assert type(read.positive) is type(found)
     counts = al.count(read.frame, label="died", score="risk", by="sex", positive=read.positive)
     assert counts.at(0)["tp"].item() == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive", "said"),
+    [
+        (["1", "1", "1.0", "yes"], "1", r"'1.0' \(1 rows\) would count as no outcome beside '1' \(2 rows\)"),
+        (["yes", "YES", "yes ", "no"], "yes", r"'YES' \(1 rows\), 'yes ' \(1 rows\) would count"),
+        (["1", "TRUE", "0", "FALSE"], "1", r"'TRUE' \(1 rows\)"),
+        (["TRUE", "true", "FALSE", "no"], "TRUE", r"'true' \(1 rows\)"),
+        (["e\u0301", "\u00e9", "x", "x"], "\u00e9", r"\(1 rows\) would count as no outcome"),
+    ],
+)
+def test_labels_that_say_the_same(tmp_path, cells, positive, said):
+    with bad(f"label 'died': .*{said}"):
+        values(tmp_path, "died", cells, positive=positive)
+
+
+def test_a_label_of_dates(tmp_path):
+    days = pa.array([date(2020, 1, day) for day in (1, 2, 2, 3)])
+    table = pa.table({"died": days, "risk": [0.1, 0.2, 0.3, 0.4], "sex": list("aabb"), "race": list("aabb")})
+    pq.write_table(table, tmp_path / "d.parquet")
+    with bad(r"label 'died' has type date32\[day\], of which positive= \(--positive\) can name no value; write"):
+        read_rows(tmp_path / "d.parquet", **ASKED, positive="2020-01-02")
 
 
 @pytest.mark.parametrize("kind", ["number", "half", "boolean", "text"])

@@ -461,7 +461,7 @@ def test_a_value_of_300_characters(tmp_path):
 
 
 def test_a_million_groups(tmp_path):
-    body = "\n".join(f"{k % 2},0.5,g{k},A" for k in range(1_000_000))
+    body = "".join(f"{k % 2},0.5,g{k},A\n" for k in range(1_000_000))
     read = read_rows(put(tmp_path, "died,risk,sex,race\n" + body), **ASKED)
     assert read.rows == 1_000_000
     assert read.frame["sex"][777_777].as_py() == "g777777"
