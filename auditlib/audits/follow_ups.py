@@ -23,7 +23,7 @@ def follow_ups(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The first three that apply: changed options and why. There are always three."""
     found: list[dict[str, Any]] = []
     kinds: list[Callable[[Mapping[str, Any]], Iterator[Change]]] = [_bands, _model, _threshold, _pair, _attribute]
-    kinds += [_prevalence, _limit, _treatment, _level, _seed]
+    kinds += [_prevalence, _treatment, _limit, _level, _seed]
     for kind in kinds:
         for changed, why in kind(results):
             found.append({"parameters": changed, "why": why.plain()})
@@ -149,7 +149,7 @@ def _limit(results: Mapping[str, Any]) -> Iterator[Change]:
     for _, place, line in sorted(lines, key=lambda one: one[:2]):
         new = _turning(line)
         if new is not None:
-            text = "The verdict on {metric} by “{name}”, a value of {value}, would turn round with another limit."
+            text = "The limit decides: with another, {metric} by “{name}”, a value of {value}, has the other verdict."
             names = {"metric": line["metric"], "name": line["attribute"]}
             yield (
                 {"limits": {line["metric"]: new}},

@@ -95,7 +95,7 @@ def _threshold_turns(results: Mapping[str, Any]) -> tuple[str, Said] | None:
     found = results["questions"]["thresholds"]
     if not side(_gap(results)) or not found["available"]:
         return None
-    start = "The gap of {gap} points between “{a}” and “{b}” "
+    start = "The gap in sensitivity of {gap} points between “{a}” and “{b}” "
     numbers: dict[str, tuple[str, str]] = {"gap": (f"{GAP}/estimate", "points")}
     if found["turns_at"]:
         numbers["t"] = ("/questions/thresholds/turns_at/threshold", "risk")
@@ -114,7 +114,7 @@ def _survives(results: Mapping[str, Any]) -> tuple[str, Said] | None:
         return None
     found, near = results["questions"]["choices"], results["questions"]["thresholds"]
     whole = near["available"] and near["same_side"] == near["thresholds"]
-    start = "The gap of {gap} points between “{a}” and “{b}” "
+    start = "The gap in sensitivity of {gap} points between “{a}” and “{b}” "
     if not found["available"]:
         return _alone(results, start, near["available"], whole)
     names, kind = _names(results) | {"kind": kind_of(found)}, "above" if sign > 0 else "below"
@@ -122,7 +122,7 @@ def _survives(results: Mapping[str, Any]) -> tuple[str, Said] | None:
         numbers = {"gap": ESTIMATE, "n": ("/questions/choices/specifications", "count")}
         if whole:
             return "survives", say(results, start + "keeps its side of zero under all {n} {kind}.", names, **numbers)
-        text = start + "keeps its side of zero under all {n} {kind}, but not at all thresholds near the one in use."
+        text = start + "keeps its side of zero under all {n} {kind}, but not at all thresholds near."
         return "some survive", say(results, text, names, **numbers)
     text = start + "excludes zero on the same side under {share} of the {kind}"
     text += (
@@ -144,7 +144,7 @@ def _alone(results: Mapping[str, Any], start: str, tried: bool, whole: bool) -> 
             gap=ESTIMATE,
         )
     if not whole:
-        text = start + "excludes zero, but not at all thresholds near the one in use."
+        text = start + "excludes zero, but not at all thresholds near."
         return "alone", say(results, text, _names(results), gap=ESTIMATE)
     number = ("/questions/thresholds/thresholds", "count")
     text = start + "excludes zero, at all {n} thresholds near the one in use."
@@ -153,8 +153,8 @@ def _alone(results: Mapping[str, Any], start: str, tried: bool, whole: bool) -> 
 
 def _chance(results: Mapping[str, Any]) -> tuple[str, Said]:
     text = (
-        "The gap of {gap} points between “{a}” and “{b}” cannot be told from zero; the group with fewer has {n} {who} "
-        "with the outcome."
+        "The gap in sensitivity of {gap} points between “{a}” and “{b}” cannot be told from zero; the group with fewer "
+        "has {n} {who} with the outcome."
     )
     gap = _gap(results)
     least = "a" if gap["n_a"] <= gap["n_b"] else "b"

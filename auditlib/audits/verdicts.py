@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from auditlib.audits.options import Options
 from auditlib.audits.plain import number
 from auditlib.audits.questions import affordable
@@ -61,8 +63,20 @@ def sites(source: Source, options: Options) -> dict[str, Any] | None:
         try:
             found = site_agreement(one.drop_vars("metric"), dim=source.site, replicates=0)
         except AuditInputError:  # one attribute is one item, of which no agreement beyond chance can be told
-            pass
+            line["raw"] = number(_alike(one.values))
         else:
             line |= {name: number(found[name]) for name in ("raw", "ac1", "kappa")}
         held["metrics"].append(line)
     return held
+
+
+def _alike(verdicts: np.ndarray) -> float:
+    """Share of pairs of sites with one verdict; NaN for fewer than two.
+
+    >>> _alike(np.array([[1.0, 1.0, 0.0, np.nan]]))
+    0.3333333333333333
+    """
+    held = verdicts[np.isfinite(verdicts)]
+    n, passed = held.size, held.sum()
+    same = passed * (passed - 1) + (n - passed) * (n - passed - 1)
+    return float(same / (n * (n - 1))) if n > 1 else float("nan")

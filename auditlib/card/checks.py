@@ -129,10 +129,11 @@ def schema() -> dict[str, Any]:
 
 def _checked(name: str, faults: Callable[[], Iterator[str]]) -> Check:
     """A check passes when it finds no fault; a folder of which it cannot be told fails."""
+    found: list[str] = []
     try:
-        found = list(faults())
+        found.extend(faults())  # one by one: what was found before an error stays
     except Exception as error:  # whatever edited results make of it, nothing was checked
-        found = [str(error) if isinstance(error, AuditInputError) else f"cannot be checked ({error!r})"]
+        found.append(str(error) if isinstance(error, AuditInputError) else f"cannot be checked ({error!r})")
     more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
     return Check(name, not found, "; ".join(found[:3])[:MOST_SAID] + more)
 

@@ -45,7 +45,7 @@ class Audit:
     >>> import auditlib as al
     >>> found = al.audit("Women:80,40,800,30; Men:120,90,700,25")
     >>> print(found.headline)
-    The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
+    The gap in sensitivity of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
     """  # noqa: E501
 
     results: Mapping[str, Any]

@@ -87,6 +87,6 @@ def small_cells(results: Results) -> str:
         return "No cell of the counts holds under 5 people."
     verb = "cell of the counts holds" if cells == 1 else "cells of the counts hold"
     return (
-        f"{shown(cells, 'count')} {verb} under 5 people: these can be recognised by who knows them; "
-        "think before sharing counts.csv."
+        f"{shown(cells, 'count')} {verb} under 5 people, who can be recognised by who knows them; counts.csv is cut "
+        "further, and summary.md says how many it has: think before sharing it."
     )

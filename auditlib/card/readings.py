@@ -166,9 +166,16 @@ def tipping(results: Results) -> str:
     reach = f"{low} to {high}" if (found["high"] or 0) <= 1 else f"{low} and more"
     if found["form"] == "bounded" and (found["low"] or 0) > 1:
         reach = "none up to 1"
+    if found["form"] == "outside" and (found["low"] or 0) <= 0:
+        reach = f"from {high} on" if (found["high"] or 0) <= 1 else "none from 0 to 1"
+        return f"{_changes(found)} (the data allow {reach})"
     allowed = {"bounded": reach, "outside": f"up to {low}, or from {high}", "all": "any λ"}
-    text = f"it changes sign at λ = {shown(found['estimate'], 'value')}"
-    if found["estimate"] is None:
-        text = "its estimate changes sign at no λ up to 1"
+    text = _changes(found)
     known = allowed.get(found["form"])
     return f"{text} (the data allow {known})" if known else text
+
+
+def _changes(found: Mapping[str, Any]) -> str:
+    if found["estimate"] is None:
+        return "its estimate changes sign at no λ up to 1"
+    return f"it changes sign at λ = {shown(found['estimate'], 'value')}"

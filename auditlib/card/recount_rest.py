@@ -121,10 +121,10 @@ def choices_of(asked: Asked, results: Mapping[str, Any]) -> Any:
         return choices.from_counts(asked)
     if not held["available"]:
         return {"available": True} if asked.source.scored else choices.from_counts(asked)
-    rows = pd.DataFrame(held["rows"])
+    lines = _rows(asked, results)
+    rows = pd.DataFrame(lines)
     rows[list(LIMITS)] = rows[list(LIMITS)].astype(float)
-    counted = choices.summary(rows, held["axes"], held["default"], COUNTED)
-    return counted | {"of": None, "rows": _rows(asked, results)}
+    return {"of": None, "rows": lines} | choices.summary(rows, held["axes"], held["default"], COUNTED)
 
 
 def _rows(asked: Asked, results: Mapping[str, Any]) -> list[dict[str, Any]]:

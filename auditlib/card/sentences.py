@@ -93,9 +93,10 @@ def summary_faults(text: str, results: Mapping[str, Any]) -> Iterator[str]:
 def number_faults(results: Mapping[str, Any]) -> Iterator[str]:
     """Numbers of sentences that are not those of the results; in headline and tiles there are no others.
 
-    Names stand in quotes there: a group may well be called 12.
+    Names stand in quotes there: a group may well be called 12. Why a question has no answer is a fixed sentence, which
+    is compared with the counts.
     """
-    names = names_of(results)
+    names, fixed = names_of(results), [part.get("why") for part in results["questions"].values()]
     for where, said, _ in _said(results):
         rest = without(said["text"], names, bare=False)
         for number in sorted(said["numbers"], key=lambda number: -len(number["text"])):
@@ -104,6 +105,6 @@ def number_faults(results: Mapping[str, Any]) -> Iterator[str]:
             rest, times = re.subn(_BEFORE + re.escape(number["text"]) + _AFTER, " ", rest, count=1)
             if not times and number["text"] != UNDEFINED:
                 yield f"{where} does not say its number {number['text']!r}"
-        alone = where == "headline" or where.startswith("tile")
+        alone = (where == "headline" or where.startswith("tile")) and said["text"] not in fixed
         if alone and (found := re.search(r"\S*\d\S*", rest)):
             yield f"{where} says {found[0]!r}, which is no number of its own"

@@ -29,7 +29,7 @@ def summary(results: Mapping[str, Any], small_cells: int = 0) -> str:
     >>> import auditlib as al
     >>> text = summary(al.audit("Women:80,40,800,30; Men:120,90,700,25").results)
     >>> print(text.splitlines()[0])
-    # The gap of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
+    # The gap in sensitivity of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
     """  # noqa: E501
     for groups, command, caveats in SIZES:
         text = _summary(results, small_cells, groups, command, caveats)

@@ -18,6 +18,12 @@ from auditlib.card.summary import flips
 Results = Mapping[str, Any]
 MOST, HEAD = 8, 14  # groups on the card; letters of an attribute over a column
 NONE = "–"
+KEY = (
+    "Over all groups: DI, lowest share flagged over the highest; SPD, their difference; EOpp, spread of the "
+    "sensitivities; EOD, of these or of the false positive rates; PP, of the PPVs; TI, Theil index of flags against "
+    "outcomes; Cal, spread of mean risk less share with the outcome. Pass: share of replicates that pass; flips: of "
+    "the rarer verdict."
+)
 PASSING = Markup('<abbr title="Share of the replicates that pass">Pass</abbr>')
 
 
@@ -30,6 +36,7 @@ class Table:
     heads: Sequence[str | Markup]
     rows: Sequence[Sequence[str | Markup]]
     note: str = ""
+    key: str = ""
 
 
 def tables(results: Results) -> list[Table]:
@@ -147,7 +154,7 @@ def _verdicts(results: Results) -> Table:
     )
     if any("†" in str(row[4]) for row in rows):
         notes.append("† most replicates contradict the verdict.")
-    return Table("verdicts", caption, heads, rows, " ".join(notes))
+    return Table("verdicts", caption, heads, rows, " ".join(notes), KEY)
 
 
 def _verdict(line: Mapping[str, Any], lost: bool) -> list[str | Markup]:
@@ -205,7 +212,9 @@ def _sites(results: Results) -> Table | None:
     rows: list[list[str | Markup]] = []
     for key, word in kinds.items():
         rows.append([word, *(_agreed(line[key], "share" if key == "passed" else "value") for line in found["metrics"])])
-    note = "Pass: share of the sites’ verdicts; agree: of pairs of sites."
+    note = "Pass: share of the sites’ verdicts; agree: of pairs of sites, and beyond chance (AC1, κ)."
+    if all(line["ac1"] is None for line in found["metrics"]):
+        note = "Pass: share of the sites’ verdicts; agree: of pairs of sites. AC1 and κ need a second attribute."
     lost = [line for line in found["metrics"] if line["undefined"]]
     if lost:
         told = ", ".join(f"{line['metric']} {shown(line['undefined'], 'share')}" for line in lost)

@@ -226,7 +226,6 @@ def test_case_14_from_the_command_line_to_a_checked_folder(capsys, tmp_path):
         ("Women:80,40.5,800,30; Men:120,90,700,25", "'Women:80,40.5,800,30'"),
         ("Women:80,40,800,30; Women:120,90,700,25", "'Women' is named twice"),
         ("Women:80,40,800,30", "at least two groups"),
-        ("", "at least two groups"),
     ],
 )
 def test_case_14_what_is_no_confusion_text(capsys, tmp_path, text, said):

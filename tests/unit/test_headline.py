@@ -57,7 +57,7 @@ NONE = {"available": False, "why": "Confusion matrices hold one threshold."}
 @pytest.mark.parametrize(
     ("changed", "rule", "words"),
     [
-        ({}, "survives", "The gap of −10.0 points between “Women” and “Men” keeps its side of zero"),
+        ({}, "survives", "The gap in sensitivity of −10.0 points between “Women” and “Men” keeps its side of zero"),
         ({"thresholds": {"same_side": 3}}, "some survive", "but not at all thresholds near"),
         ({"choices": SOME}, "some survive", "under 75% of the variations"),
         ({"choices": SOME | {"source": "committed multiverse"}}, "some survive", "under 75% of the specifications"),
