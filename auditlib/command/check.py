@@ -35,7 +35,7 @@ def run(given: Given) -> int:
         raise AuditInputError(f"{str(folder)!r} holds no {RESULTS}; name a folder that auditlib wrote.")
     checks = check_folder(folder, parameters_of)
     save(folder / REPORT, report(folder, checks))
-    shown = [check for check in checks if not (quiet and check.passed)]
+    shown = [check for check in checks if check.said or not (quiet and check.passed)]
     lines = [f"{'pass' if each.passed else 'FAIL'}  {each.name:<12} {one_line(each.said)}".rstrip() for each in shown]
     tell("".join(f"{line}\n" for line in lines), f"what was found is in {folder / REPORT}.")
     return 0 if all(check.passed for check in checks) else 1

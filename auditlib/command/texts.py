@@ -83,14 +83,14 @@ Check an output folder again, and write what was found to validation_report.json
 fails; 2: there is no folder with results.
 
 The checks
-  files        all files are there, and no others
+  files        all files that results.json implies are there, and no others
   json         results.json is JSON without NaN or Infinity
   schema       every field is what results.schema.json says
-  text         no sentence is missing, too long, or says more than was measured
-  follow-ups   three, of known options, whose commands can be run
+  text         no sentence is missing, too long, or other than the numbers give; summary.md is that of the results
+  follow-ups   three, of known options, for the same input, whose commands can be run
   numbers      every number of headline and tiles stands in the results
-  counts       counts.csv gives the gap of results.json again
-  card         the page shows its figures and loads nothing from elsewhere
+  counts       counts.csv gives the results again, as far as it goes
+  card         the page and its figures are what results.json gives, and load nothing from elsewhere
 """
 
 CHECK_MORE = """\

@@ -498,6 +498,7 @@ def test_results_of_another_version(folder, capsys):
     assert status == 0
     assert "written by auditlib 0.0.1, and this is " in out
     assert "were not made again" in out
+    assert run(capsys, "check", folder, "--quiet")[:2] == (0, out.splitlines(keepends=True)[-1])
     change(folder, "/benefit/gap/estimate", 0.5)
     edit(
         folder, "result_card.html", lambda text: re.sub("(<h1[^>]*>).*?</h1>", r"\1Another</h1>", text, flags=re.DOTALL)
