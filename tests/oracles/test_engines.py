@@ -158,7 +158,7 @@ LABELS = {
     "number": (pa.array([3, 2, 2, 9]), 2),
     "float32": (pa.array([0.2, 0.1, 0.1, 0.7], pa.float32()), 0.1),
     "decimal": (pa.array([Decimal("0.5"), Decimal("1.5"), Decimal("1.5"), Decimal("0.0")]), 1.5),
-    "text": (pa.array(["no", "yes", "yes", "Yes"]), "yes"),
+    "text": (pa.array(["no", "yes", "yes", "unknown"]), "yes"),
     "category": (pa.array([">30", "<30", "<30", "NO"]).dictionary_encode(), "<30"),
 }
 

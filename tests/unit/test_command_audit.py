@@ -314,7 +314,7 @@ def shell(*words, **more):
 def test_as_a_program_of_its_own(tmp_path):
     done = shell("audit", "--confusion", CASE14, "--out", tmp_path / "card", *QUICK)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("The gap of −10.0 points")
+    assert done.stdout.startswith("The gap in sensitivity of −10.0 points")
     wrong = shell("audit", "--confusion", "A:1,2,3,4", "--out", tmp_path / "card")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert len(wrong.stderr.splitlines()) == 1
