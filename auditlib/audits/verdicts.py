@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from auditlib.audits.options import Options
 from auditlib.audits.plain import number
@@ -55,19 +56,23 @@ def sites(source: Source, options: Options) -> dict[str, Any] | None:
     passed = site_passes(
         source.counts, list(source.attributes), threshold=source.threshold, dim=source.site, limits=options.limits
     )
-    for metric in passed["metric"].values:
-        one = passed.sel(metric=metric).transpose("attribute", ..., source.site)
-        line: dict[str, Any] = {"metric": str(metric), "undefined": number(1 - float(one.notnull().mean()))}
-        line |= dict.fromkeys(("raw", "ac1", "kappa"))
-        line["passed"] = number(one.mean()) if bool(one.notnull().any()) else None
-        try:
-            found = site_agreement(one.drop_vars("metric"), dim=source.site, replicates=0)
-        except AuditInputError:  # one attribute is one item, of which no agreement beyond chance can be told
-            line["raw"] = number(_alike(one.values))
-        else:
-            line |= {name: number(found[name]) for name in ("raw", "ac1", "kappa")}
-        held["metrics"].append(line)
+    held["metrics"] = [agreement(passed.sel(metric=one), str(one), source.site) for one in passed["metric"].values]
     return held
+
+
+def agreement(passed: xr.DataArray, metric: str, dim: str) -> dict[str, Any]:
+    """Agreement of sites on one metric; of one attribute, which is one item, the share of pairs alike and no more."""
+    one = passed.transpose("attribute", ..., dim)
+    line: dict[str, Any] = {"metric": metric, "undefined": number(1 - float(one.notnull().mean()))}
+    line |= dict.fromkeys(("raw", "ac1", "kappa"))
+    line["passed"] = number(one.mean()) if bool(one.notnull().any()) else None
+    try:
+        found = site_agreement(one.drop_vars("metric"), dim=dim, replicates=0)
+    except AuditInputError:
+        if one.sizes["attribute"] == 1:
+            line["raw"] = number(_alike(one.values))
+        return line
+    return line | {name: number(found[name]) for name in ("raw", "ac1", "kappa")}
 
 
 def _alike(verdicts: np.ndarray) -> float:

@@ -18,9 +18,8 @@ from auditlib.audits.plain import number
 from auditlib.audits.questions import Asked
 from auditlib.audits.source import Source
 from auditlib.card.compare import UNKNOWN, About
-from auditlib.errors import AuditInputError
 from auditlib.intervals import gap_interval
-from auditlib.sites import site_agreement, site_passes
+from auditlib.sites import site_passes
 from auditlib.verdicts import flip_rate
 from auditlib.verdicts.judged import limits_of
 
@@ -99,17 +98,9 @@ def sites_of(sources: Sequence[Source], options: Options) -> dict[str, Any] | No
 
 def _site(passed: xr.DataArray, metric: str) -> dict[str, Any]:
     """As a line of ``verdicts.sites``."""
-    one = passed.transpose("attribute", ..., "site")
-    line: dict[str, Any] = {"metric": metric} | dict.fromkeys(("undefined", "raw", "ac1", "kappa", "passed"), UNKNOWN)
     if metric == CAL:
-        return line
-    line |= {"undefined": number(1 - float(one.notnull().mean()))} | dict.fromkeys(("raw", "ac1", "kappa"))
-    line["passed"] = number(one.mean()) if bool(one.notnull().any()) else None
-    try:
-        found = site_agreement(one.drop_vars("metric"), dim="site", replicates=0)
-    except AuditInputError:  # as there: one attribute is one item
-        return line
-    return line | {name: number(found[name]) for name in ("raw", "ac1", "kappa")}
+        return {"metric": metric} | dict.fromkeys(("undefined", "raw", "ac1", "kappa", "passed"), UNKNOWN)
+    return verdicts.agreement(passed, metric, "site")
 
 
 def choices_of(asked: Asked, results: Mapping[str, Any]) -> Any:

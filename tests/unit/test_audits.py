@@ -503,3 +503,14 @@ def test_input_refused(rows, call, words):
     """An error that says what is wrong."""
     with pytest.raises(al.AuditInputError, match=words):
         call(rows)
+
+
+def test_sites_of_one_attribute(rows):
+    """One attribute is one item: the share of pairs of hospitals with one verdict, and no coefficient beyond chance."""
+    found = al.audit(rows, label="label", score="true_risk", by="group", site="hospital", threshold=0.2, replicates=100)
+    flagged = rows.assign(flagged=rows["true_risk"] >= 0.2)
+    passed = [np.ptp(part.groupby("group")["flagged"].mean()) <= 0.1 for _, part in flagged.groupby("hospital")]
+    pairs = [one == two for at, one in enumerate(passed) for two in passed[at + 1 :]]
+    line = next(line for line in found.results["sites"]["metrics"] if line["metric"] == "SPD")
+    assert line["raw"] == pytest.approx(np.mean(pairs))
+    assert line["ac1"] is line["kappa"] is None
