@@ -29,6 +29,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ["_toc.yml", "references.bib", "_static"]
+EXTENSIONS = ["accessible.py", "api.py", "publish.py", "redirect.html"]  # of Sphinx, and the page at an old address
 # What every notebook's numbers depend on, besides its own text.
 SHARED = [
     "auditlib",
@@ -85,8 +86,11 @@ def configure(root: Path, book: Path) -> None:
     """Copy the settings; where MathJax stands in vendor/, serve it from the site itself."""
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     (book / "_ext").mkdir()
-    shutil.copy(root / "tools" / "accessible.py", book / "_ext")
+    for name in filter(lambda name: (root / "tools" / name).exists(), EXTENSIONS):
+        shutil.copy(root / "tools" / name, book / "_ext")
     (book / "extra").mkdir()
+    if (root / "_extra").is_dir():  # what stands at the site's root as it is
+        shutil.copytree(root / "_extra", book / "extra", dirs_exist_ok=True)
     (book / "extra" / ".nojekyll").touch()  # GitHub Pages would leave out _static
     if (root / "vendor" / "mathjax").is_dir():
         shutil.copytree(root / "vendor", book / "extra" / "vendor")
