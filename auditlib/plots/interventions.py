@@ -29,7 +29,6 @@ POLICIES = (
     ("shifted", "shifted", VERMILION, "D"),
     ("stabilised", "stabilised", BLUE, "o"),
 )
-SIDE = {"fontsize": 11, "color": style.INK}
 
 
 def thresholds(cells: pd.DataFrame, *, row: str = "age", panel: str = "sex", colour: str = "race") -> Figure:
