@@ -154,6 +154,9 @@ def _glued(cell: Cell) -> Iterator[tuple[str, Any]]:
             yield name, ast.literal_eval("".join(text))
 
 
+GLUE = re.compile(r"\{glue:(?:text)?\}`([^`]+)`")  # a number in a figure's caption
+
+
 def filled(template: str, values: dict[str, Any]) -> str:
     """Put glued values into a line, formatted as on the page.
 
@@ -186,7 +189,7 @@ def slide(entry: Entry, figures: dict[str, Figure], values: dict[str, Any], numb
         "title": plain(entry.title),
         "picture": f"data:image/svg+xml;base64,{source}",
         "alt": figure.alt,
-        "caption": plain(figure.caption),
+        "caption": plain(filled(GLUE.sub(r"{\1}", figure.caption), values)),
         "numbers": plain(filled(entry.numbers, values)),
         "note": [plain(part) for part in entry.note],
         "link": figure.link,

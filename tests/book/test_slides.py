@@ -78,6 +78,14 @@ class Deck(HTMLParser):
         self.links += [values[name] for name in ("href", "src", "action", "poster") if values.get(name)]
 
 
+def test_numbers_glued_into_a_caption_are_shown(book):
+    caption = "A gap of {glue:text}`one-gap:+.1f` points, with 95% intervals (n = 7)."
+    page = book(mystnb={"figure": {"caption": caption, "name": "one-gaps"}})
+    assert "A gap of −2.0 points, with 95% intervals (n = 7)." in page
+    with pytest.raises(SlideError, match="no number called 'two-gap'"):
+        book(mystnb={"figure": {"caption": caption.replace("one-gap", "two-gap"), "name": "one-gaps"}})
+
+
 def test_a_slide_says_what_its_notebook_says(book):
     page = book()
     deck = Deck(page)
