@@ -120,10 +120,15 @@ def test_a_notebook_says_where_its_text_is_to_be_read(root, monkeypatch, capsys)
     import notebooks
 
     monkeypatch.setattr(notebooks, "ROOT", root)
-    (root / "_config.yml").write_text("repository: {url: https://example.org/book}\n")
+    (root / "requirements.txt").write_text("myst-nb==1.2.3  # glue\n")
+    (root / "_config.yml").write_text(
+        "repository: {url: https://example.org/book, branch: shown}\nhtml: {baseurl: https://example.org/site/}\n"
+    )
     notebooks.main()
     first, second, *_ = json.loads((root / "chapters" / "01-one.ipynb").read_text())["cells"]
     assert first["cell_type"] == "markdown"
+    assert "[This page](https://example.org/site/chapters/01-one.html)" in "".join(first["source"])
     assert "[Is that gap real?](https://example.org/book)" in "".join(first["source"])
     assert "written for the book's site" in "".join(first["source"])
-    assert "git clone --quiet --depth 1 https://example.org/book /content/book" in "".join(second["source"])
+    assert '"--branch=shown", "https://example.org/book"' in "".join(second["source"])
+    assert '"myst-nb==1.2.3"' in "".join(second["source"])
