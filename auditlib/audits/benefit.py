@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from auditlib.audits.plain import estimated, number
 from auditlib.audits.questions import Asked
 from auditlib.benefit import benefit_interval, tipping_lambda
+from auditlib.benefit.core import odds
+from auditlib.benefit.uncertainty import covariance, mean_of, quantile
 from auditlib.counts.levels import check_levels
 from auditlib.errors import AuditInputError
 from auditlib.intervals import gap_interval
 from auditlib.metrics import selection_rate
 from auditlib.thresholds import threshold_at
+from auditlib.values import together
 
 
 def benefit(asked: Asked) -> dict[str, Any] | None:
-    """sNB of each group in true negatives per 10,000, its gap, and the λ at which the gap would change sign."""
+    """sNB of each group, what it gains by the model, the gap, and the λ at which the gap would change sign.
+
+    All but λ are in true negatives per person.
+    """
     options, source = asked.options, asked.source
     if options.lam is None:
         return None
@@ -34,18 +41,57 @@ def benefit(asked: Asked) -> dict[str, Any] | None:
         clinical = source.threshold
     lam = dict(options.lam) if isinstance(options.lam, Mapping) else options.lam
     found = benefit_interval(asked.table, clinical, lam, level=options.level)
-    untreated = 1 - _prevalence(asked.table)
+    untreated, gained = 1 - _prevalence(asked.table), gain_interval(asked.table, clinical, lam, options.level)
     groups = []
     for group in source.first.groups[asked.dim]:
         one = found.sel({asked.dim: group})
         line: dict[str, Any] = {"group": group, "lam": number(lam[group] if isinstance(lam, dict) else lam)}
         line["snb"] = estimated(one, "normal", n=int(one["n"]))
-        groups.append(line | {"untreated": number(untreated.sel({asked.dim: group}))})
+        line["untreated"] = number(untreated.sel({asked.dim: group}))
+        line["gain"] = estimated(gained.sel({asked.dim: group}), "normal", n=int(one["n"]))
+        groups.append(line)
     apart = benefit_interval(asked.table, clinical, lam, a=asked.a, b=asked.b, dim=asked.dim, level=options.level)
     held: dict[str, Any] = {"threshold": number(clinical), "lam": _lam(lam), "groups": groups}
     held["gap"] = estimated(apart, "normal", n_a=int(apart["n_a"]), n_b=int(apart["n_b"]))
     held["tipping"] = None if isinstance(lam, dict) else _tipping(asked, clinical)
     return held
+
+
+def gain_interval(table: xr.Dataset, threshold: Any, lam: Any, level: float = 0.95) -> xr.Dataset:
+    """Interval of what a group gains by the model: its sNB less that of treating nobody, λ(TP − w·FP)/N ± z·SE.
+
+    Both are of the same people, so the difference is a mean of one value a person: λ for a true positive, −λw for a
+    false positive, 0 for the others. Its standard error is that of a mean (of patients, where rows are clustered, with
+    Student's t for z). Where that value is the same for all people of a group, such as 0 where nobody is flagged,
+    nothing shows how much it could have varied: no limits (NaN).
+
+    Parameters
+    ----------
+    table : Dataset of Counts.at, or of ``confusion``
+    threshold, lam : as in ``subgroup_net_benefit``
+    level : float
+
+    Returns
+    -------
+    Dataset of ``estimate``, ``low`` and ``high``, in true negatives per person.
+
+    Examples
+    --------
+    >>> from auditlib.counts import parse_confusion
+    >>> table = parse_confusion("Women:80,40,800,30; Men:120,90,700,25")
+    >>> found = gain_interval(table, 0.2, 0.5).sel(group="Women")  # 0.5 · (80 − 40/4)/950
+    >>> [round(10_000 * float(found[name])) for name in ("estimate", "low", "high")]
+    [368, 278, 459]
+    """
+    t, lam = together(table, threshold=threshold, lam=lam)
+    w = odds(t, table)
+    value = {"tp": lam, "fp": -lam * w}
+    cells = table[["tp", "fp", "fn", "tn"]].reset_coords(drop=True)
+    kinds = [cells["tp"], cells["fp"].where(w > 0, 0), cells["fn"] + cells["tn"] + cells["fp"].where(w == 0, 0)]
+    varied = sum((one > 0).astype(int) for one in kinds) > 1
+    mean = mean_of(table, value)
+    half = quantile(table, level) * np.sqrt(covariance(table, value, value).where(varied))
+    return xr.Dataset({"estimate": mean, "low": mean - half, "high": mean + half})
 
 
 def _lam(lam: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +14,8 @@ from auditlib.audits.inputs import Columns, names_of, rows_source
 from auditlib.audits.options import Options, spelled
 from auditlib.audits.source import Source
 from auditlib.errors import AuditInputError
-from auditlib.reading.words import said
+from auditlib.reading.names import check_once, nearest
+from auditlib.reading.words import said, shown
 
 GROUPS = "groups are names of columns of X, a Series, a DataFrame, or one list or array with a value a person"
 
@@ -41,11 +42,13 @@ def estimator_source(
     score = free(known.score or "score", [*taken, label])
     held, named = labels_of(outcome, classes, positive, known.positive)
     frame = groups.assign(**{label: held, score: risks})
-    for column in (known.cluster, known.site):
+    for part, column in (("cluster", known.cluster), ("site", known.site)):
         if column is not None and column not in frame:
-            frame[column] = column_of(X, column)
+            frame[column] = column_of(X, column, part, groups)
     columns = asdict(known) | {"label": label, "score": score, "positive": named}
     by_names = [str(name) for name in groups if name not in (known.cluster, known.site)]
+    if not by_names and known.site in groups:
+        check_once([("by", str(known.site)), ("site", str(known.site))])
     return rows_source(frame, by_names, columns, options, facts | {"model": type(model).__name__}, kind="estimator")
 
 
@@ -186,10 +189,13 @@ def labels_of(outcome: pd.Series, classes: Sequence[Any], positive: Any, asked: 
     return np.where(match, spelled(positive), spelled(other)).astype(object), spelled(positive)
 
 
-def column_of(X: Any, name: str) -> Any:
-    """A column of X by its name."""
+def column_of(X: Any, name: str, part: str = "by", others: Iterable[Any] = ()) -> Any:
+    """A column of X by its name; ``part`` is the argument that named it, which may name one of ``others``, too."""
     if not isinstance(X, pd.DataFrame) or name not in X:
-        raise AuditInputError(f"{name!r} is no column of X; pass the groups themselves, as a Series or DataFrame.")
+        near = nearest(name, [str(each) for each in (*getattr(X, "columns", ()), *others)])
+        meant = "" if near is None else f" (did you mean {shown(near)}?)"
+        hint = "pass the groups themselves, as a Series or DataFrame" if part == "by" else "name one of X, or of by"
+        raise AuditInputError(f"{part}={name!r} is no column of X{meant}; {hint}.")
     if list(X.columns).count(name) > 1:
         raise AuditInputError(f"{name!r} is the name of several columns of X; rename them.")
     return X[name].array

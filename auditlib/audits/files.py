@@ -18,10 +18,9 @@ def file_source(
     encoding: str | None = None, facts: Mapping[str, Any] | None = None, told: Callable[[str], None] = lambda _: None,
 ) -> Source:  # fmt: skip
     """Rows of a CSV or Parquet file as a source; ``known`` as in ``rows_source``, ``told`` hears what is being done."""
-    site = known["site"]
     read = read_rows(
-        path, label=known["label"], scores=[known["score"]], by=[*by, *([site] if site is not None else [])],
-        cluster=known["cluster"], positive=known["positive"], delimiter=delimiter, encoding=encoding,
+        path, label=known["label"], scores=[known["score"]], by=by, site=known["site"], cluster=known["cluster"],
+        positive=known["positive"], delimiter=delimiter, encoding=encoding,
     )  # fmt: skip
     told(f"counting {read.rows:,} rows …")
     held = {"name": name_of(path), "sha256": read.sha256} | {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,19 +10,22 @@ from auditlib.audits.said import Said, say
 
 Change = tuple[dict[str, Any], Said]
 WANTED = 3
-WIDE = 0.99
+USUAL, WIDE = 0.95, 0.99
 #: Options, by the names of the Python functions, that a follow-up may change.
 KNOWN = (
-    *("threshold", "group_a", "group_b", "target_prevalence", "lam", "benefit_threshold", "limits", "by"),
+    *("threshold", "group_a", "group_b", "target_prevalence", "lam", "benefit_threshold", "by"),
     *("model", "age_bands", "attribute", "level", "seed"),
 )
 
 
 def follow_ups(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The first three that apply: changed options and why. There are always three."""
+    """The first three that apply: changed options and why. There are always three.
+
+    None names another limit of a verdict: a limit is set before one looks, not after.
+    """
     found: list[dict[str, Any]] = []
     kinds: list[Callable[[Mapping[str, Any]], Iterator[Change]]] = [_bands, _model, _threshold, _pair, _attribute]
-    kinds += [_prevalence, _treatment, _limit, _level, _seed]
+    kinds += [_prevalence, _treatment, _level, _seed, _usual]
     for kind in kinds:
         for changed, why in kind(results):
             found.append({"parameters": changed, "why": why.plain()})
@@ -76,7 +78,10 @@ def _limits(path: str) -> dict[str, tuple[str, str]]:
 
 
 def _threshold(results: Mapping[str, Any]) -> Iterator[Change]:
-    """The threshold nearby at which the gap is least (or, where there was none, largest)."""
+    """The threshold nearby at which the gap is least (or, where there was none, largest).
+
+    It was looked for, so what goes with it is the band for the whole curve.
+    """
     found = results["questions"]["thresholds"]
     if not found["available"]:
         return
@@ -92,8 +97,11 @@ def _threshold(results: Mapping[str, Any]) -> Iterator[Change]:
     sign = side(results["questions"]["chance"]["gap"])
     place, line = min(near, key=lambda one: sign * one[1]["estimate"] if sign else -abs(one[1]["estimate"]))
     path = f"/questions/thresholds/points/{place}"
-    numbers = {"t": (f"{path}/threshold", "risk"), "gap": (f"{path}/estimate", "points")} | _limits(path)
-    text = "At a threshold of {t} the gap in sensitivity is {gap} points ({low} to {high}; looked for)."
+    numbers = {"t": (f"{path}/threshold", "risk"), "gap": (f"{path}/estimate", "points")}
+    numbers |= {name: (f"{path}/band_{name}", "points") for name in ("low", "high")}
+    which = "smallest" if sign else "largest"
+    text = f"At {{t}}, the threshold nearby with the {which} gap, it is {{gap}} points "
+    text += "(simultaneous band {low} to {high})."
     yield {"threshold": line["threshold"]}, say(results, text, **numbers)
 
 
@@ -139,35 +147,6 @@ def _prevalence(results: Mapping[str, Any]) -> Iterator[Change]:
         yield {"target_prevalence": target}, say(results, text, target=("/questions/prevalence/target", "percent"))
 
 
-def _limit(results: Mapping[str, Any]) -> Iterator[Change]:
-    """A limit under which the least certain verdict would be the other one."""
-    lines = [
-        (-(line["vfr"] or 0), place, line)
-        for place, line in enumerate(results["verdicts"])
-        if line["value"] is not None and line["metric"] != "TI" and line["verdict"] != "undefined"
-    ]
-    for _, place, line in sorted(lines, key=lambda one: one[:2]):
-        new = _turning(line)
-        if new is not None:
-            text = "The limit decides: with another, {metric} by “{name}”, a value of {value}, has the other verdict."
-            names = {"metric": line["metric"], "name": line["attribute"]}
-            yield (
-                {"limits": {line["metric"]: new}},
-                say(results, text, names, value=(f"/verdicts/{place}/value", "value")),
-            )
-
-
-def _turning(line: Mapping[str, Any]) -> float | None:
-    """The nearest limit of two decimals on the other side of the value, or None where there is none in range."""
-    value, passed = line["value"], line["verdict"] == "pass"
-    down = passed != line["at_least"]  # the limit must come to lie below the value
-    new = math.ceil(value * 100 - 1e-6) / 100 - 0.01 if down and passed else math.floor(value * 100 + 1e-6) / 100
-    if not down:
-        new = math.floor(value * 100 + 1e-6) / 100 + 0.01 if passed else math.ceil(value * 100 - 1e-6) / 100
-    new = round(new, 2)
-    return new if (0 < new <= 1 if line["at_least"] else 0 <= new <= 1) else None
-
-
 def _treatment(results: Mapping[str, Any]) -> Iterator[Change]:
     """Who gains, or whether that depends on the treatment effect."""
     found = results["benefit"]
@@ -176,14 +155,26 @@ def _treatment(results: Mapping[str, Any]) -> Iterator[Change]:
         if results["threshold"]["value"] is None:
             changed["benefit_threshold"] = 0.1
         yield changed, say(results, "Who gains, if treatment takes away a share of the risk?")
-    elif found["tipping"] and found["tipping"]["estimate"]:
-        tipping = found["tipping"]["estimate"]
-        other = round(min(1.0, tipping * 1.2) if tipping > found["lam"] else tipping * 0.8, 3)
-        if other > 0:
-            text = "The gap in net benefit changes sign at a treatment effect λ of {tipping}."
-            yield {"lam": other}, say(results, text, tipping=("/benefit/tipping/estimate", "value"))
-    elif not isinstance(found["lam"], dict):
-        yield {"lam": round(found["lam"] / 2, 4)}, say(results, "Who gains, if treatment works half as well?")
+    elif (other := _beyond(found)) is not None:
+        text = "The gap in net benefit changes sign at a treatment effect λ of {tipping}."
+        yield {"lam": other}, say(results, text, tipping=("/benefit/tipping/estimate", "value"))
+    else:
+        lam = found["lam"]
+        half = {name: _half(value) for name, value in lam.items()} if isinstance(lam, Mapping) else _half(lam)
+        yield {"lam": half}, say(results, "Who gains, if treatment works half as well?")
+
+
+def _beyond(found: Mapping[str, Any]) -> float | None:
+    """A λ on the other side of that at which the gap changes sign; None where that is not known, or next to nothing."""
+    tipping = (found["tipping"] or {}).get("estimate")
+    if not tipping:
+        return None
+    other: float = round(min(1.0, tipping * 1.2) if tipping > found["lam"] else tipping * 0.8, 3)
+    return other or None
+
+
+def _half(lam: float) -> float:
+    return float(f"{lam / 2:.3g}")
 
 
 def _level(results: Mapping[str, Any]) -> Iterator[Change]:
@@ -193,6 +184,12 @@ def _level(results: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _seed(results: Mapping[str, Any]) -> Iterator[Change]:
-    """Another seed; always to be had."""
+    """Another seed."""
     seed = results["options"]["seed"] + 1
     yield {"seed": seed}, say(results, "Which of these findings stand with other replicates?")
+
+
+def _usual(results: Mapping[str, Any]) -> Iterator[Change]:
+    """The usual intervals where those asked for are wide: the rest of three where there is little else to ask."""
+    if results["options"]["level"] >= WIDE:
+        yield {"level": USUAL}, say(results, "What do intervals at the usual level, 95%, say?")

@@ -52,11 +52,25 @@ def who(results: Mapping[str, Any]) -> str:
 def _undefined(results: Mapping[str, Any]) -> tuple[str, Said] | None:
     if _gap(results)["estimate"] is not None:
         return None
-    text = "There is no gap to judge: {who} nobody with the outcome ({n} people in all)."
+    attribute = results["comparison"]["attribute"]
+    places = {line["group"]: n for n, line in enumerate(results["groups"]) if line["attribute"] == attribute}
     names = _names(results)
+    sizes = {f"n_{key}": (f"/groups/{places[name]}/n", "count") for key, name in names.items()}
     empty = [key for key in "ab" if not _gap(results)[f"n_{key}"]]
-    who = " and ".join("“{" + key + "}”" for key in empty) + (" has" if len(empty) == 1 else " have")
-    return "undefined", say(results, text.replace("{who}", who), names, n=("/input/people", "count"))
+    many = {key: _many(results, places[name]) for key, name in names.items()}
+    if len(empty) == 2:
+        text = f"neither “{{a}}” ({{n_a}} {many['a']}) nor “{{b}}” ({{n_b}} {many['b']}) has anybody with the outcome."
+    else:
+        (key,) = empty
+        text = f"“{{{key}}}” has nobody with the outcome among its {{n_{key}}} {many[key]}."
+        sizes = {f"n_{key}": sizes[f"n_{key}"]}
+    return "undefined", say(results, f"There is no gap to judge: {text}", names, **sizes)
+
+
+def _many(results: Mapping[str, Any], place: int) -> str:
+    """People or rows, as many as a group has."""
+    several = who(results)
+    return several if results["groups"][place]["n"] != 1 else {"people": "person", "rows": "row"}[several]
 
 
 def _both_signs(results: Mapping[str, Any]) -> tuple[str, Said] | None:

@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from auditlib.audits.options import Options
-from auditlib.audits.source import Source, check_one_model, chosen, counted, nearest_edge, source_of
+from auditlib.audits.source import Source, check_dims, check_one_model, chosen, counted, nearest_edge, source_of
 from auditlib.audits.tables import FLAGGED, counts_of
 from auditlib.counts import Counts, parse_confusion
 from auditlib.errors import AuditInputError
@@ -186,8 +186,7 @@ def counts_source(counts: Counts, by: Any, site: str | None, options: Options, f
         raise AuditInputError("replicates cannot be audited; pass the counts before .resample(…).")
     check_one_model(counts)
     names = [dim for dim in counts.dims if dim != site] if by is None else names_of(by)
-    for name in [*names, *([site] if site else [])]:
-        counts.column(name)
+    check_dims(counts, [*(("by", name) for name in names), *([("site", site)] if site is not None else [])])
     rule = options.threshold
     known, notes = (None, []) if rule is not None else known_threshold(counts)
     if known is not None:
@@ -225,8 +224,7 @@ def confusion_source(table: xr.Dataset, by: Any, options: Options, facts: Mappin
         raise AuditInputError("threshold: confusion matrices hold one threshold already; leave it out.")
     counts = counts_of(table)
     names = list(counts.dims) if by is None else names_of(by)
-    for name in names:
-        counts.column(name)
+    check_dims(counts, [("by", name) for name in names])
     return source_of("confusion", counts, names, None, FLAGGED, "given", facts)
 
 

@@ -13,8 +13,9 @@ from auditlib.audits.headline import headline, tiles
 from auditlib.audits.options import Options
 from auditlib.audits.plain import number
 from auditlib.audits.questions import Asked, asked_of
+from auditlib.audits.shared import shared_table
 from auditlib.audits.source import Source
-from auditlib.metrics import selection_rate
+from auditlib.metrics import prevalence, selection_rate
 
 SCHEMA = "auditlib-results 1"
 
@@ -51,6 +52,8 @@ def results_of(source: Source, options: Options, multiverse: Mapping[str, Any] |
         "sites": verdicts.sites(source, options),
         "published": None,
     }
+    first = shared_table(results, source.original, source.names[asked.dim])
+    results["input"] |= {"small_cells": first.small_cells(), "notes": list(source.notes)}
     return results
 
 
@@ -69,10 +72,15 @@ def _input(source: Source) -> dict[str, Any]:
     people = counts.n_units if counts.clustered else counts.n_rows
     held = {"name": None, "sha256": None, "max_rows": None, **source.facts}
     held |= {"label": counts.label, "positive": counts.positive, "unit": counts.unit}
-    held |= {"rows": counts.n_rows, "units": counts.n_units, "people": people}
+    held |= {"rows": counts.n_rows, "units": counts.n_units, "people": people, "prevalence": outcome_share(source)}
     held["groups"] = {names[dim]: list(source.counts.groups[dim]) for dim in source.attributes}
-    held["site"] = None if source.site is None else names[source.site]
-    return held | {"small_cells": counts.small_cells(), "notes": list(source.notes)}
+    return held | {"site": None if source.site is None else names[source.site]}
+
+
+def outcome_share(source: Source) -> float | int | None:
+    """The share of all rows with the outcome."""
+    table = source.first.by().at(source.threshold)
+    return number(prevalence(table[["tp", "fp", "fn", "tn"]].reset_coords(drop=True)))
 
 
 def _threshold(source: Source) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from auditlib.errors import AuditInputError
 
 SHORT = 40  # letters of a name in a sentence; the tables have it whole
 UNDEFINED = "undefined"
+NOTHING = 5e-6  # a share under which points are shown as zero
 
 
 def shown(value: Any, form: str) -> str:
@@ -20,14 +21,20 @@ def shown(value: Any, form: str) -> str:
     ('−3.3', '41%', '1,262', '0.116')
     >>> shown(0.9412, "ten thousand"), shown(-0.0023, "per ten thousand"), shown(0.9964, "share"), shown(0.004, "share")
     ('9,412', '−23', 'over 99%', 'under 1%')
+
+    Points that are not zero, but round to it, have one digit, so that the end of an interval that excludes zero does
+    not read as zero; under 0.0005 points they are zero.
+
+    >>> shown(-0.00004, "points"), shown(0.00004, "width"), shown(-0.000004, "points")
+    ('−0.004', '0.004', '0.0')
     """
     if value is None:
         return UNDEFINED
     if form == "share":
         return _share(value)
     text = {
-        "points": f"{100 * value:+.1f}",
-        "width": f"{100 * value:.1f}",
+        "points": f"{100 * value:+{_digits(value)}}",
+        "width": f"{100 * value:{_digits(value)}}",
         "count": f"{value:,.0f}",
         "risk": f"{value:.3g}",
         "value": f"{value:.3f}",
@@ -36,6 +43,11 @@ def shown(value: Any, form: str) -> str:
         "per ten thousand": f"{10_000 * value:+,.0f}",
     }[form]
     return _unsigned(text)
+
+
+def _digits(share: float) -> str:
+    """One decimal of a hundredth, or one digit where that would be 0.0 and the share is not."""
+    return ".1g" if abs(share) >= NOTHING and float(f"{100 * share:.1f}") == 0 else ".1f"
 
 
 def _unsigned(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,13 @@ import numpy as np
 from auditlib.audits.options import PREVALENCE, Options, share_of
 from auditlib.audits.said import short
 from auditlib.counts import Counts
-from auditlib.counts.engine import tallied
+from auditlib.counts.engine import open_frame, tallied
 from auditlib.counts.labels import text_key
+from auditlib.counts.scored import column, computed
 from auditlib.errors import AuditInputError
 from auditlib.metrics import selection_rate
-from auditlib.reading.values import is_missing_word
+from auditlib.reading.names import Parts, check_once, lacking, parts_named
+from auditlib.reading.values import LOOKED, is_missing_word, like_outcomes, like_risks, swapped
 from auditlib.reading.words import counted as listed
 from auditlib.reading.words import rows_of, shown
 from auditlib.thresholds import threshold_at
@@ -154,15 +157,47 @@ def check_groups(counts: Counts, by: Sequence[str], site: str | None) -> None:
         )
 
 
+def check_columns(frame: Any, parts: Parts) -> None:
+    """An error for a column that two arguments name, or that is not there, by the argument that named it."""
+    check_once(parts)
+    if said := lacking(parts, computed(open_frame(frame).collect_schema).names()):
+        raise AuditInputError(f"{said}.")
+
+
+def check_dims(counts: Counts, parts: Parts) -> None:
+    """The same for groups of counts."""
+    check_once(parts)
+    if said := lacking(parts, counts.dims, "is not a group here", "are not groups here", "there are"):
+        raise AuditInputError(f"{said}.")
+
+
+def look_swapped(frame: Any, label: str, score: str) -> bool:
+    """Whether a column named as label holds risks, and the one named as score outcomes; False if it cannot be told."""
+    with suppress(AuditInputError):
+        data = open_frame(frame)
+        for name, like in ((score, like_outcomes), (label, like_risks)):
+            asked = data.select(column(data, name).alias("value")).unique().head(LOOKED)
+            if not like(computed(asked.collect)["value"].to_list()):
+                return False
+        return True
+    return False
+
+
 def counted(frame: Any, options: Options, *, label: str, score: str, by: Sequence[str], site: str | None,
             cluster: str | None, positive: Any, missing: str) -> tuple[Counts, float, str, list[str]]:  # fmt: skip
     """Counts of the rows, with the threshold asked for among their edges; that threshold, its rule, and notes."""
+    check_columns(frame, parts_named(label, [score], by, site, cluster))
     groups = [*by, *([site] if site is not None else [])]
     asked: dict[str, Any] = {"label": label, "score": score, "by": groups, "cluster": cluster, "positive": positive}
     asked |= {"bins": options.bins, "missing": missing}
     rule = options.threshold
     given = [rule] if isinstance(rule, int | float) else []
-    counts, others = tallied(frame, thresholds=given, **asked)
+    try:
+        counts, others = tallied(frame, thresholds=given, **asked)
+    except AuditInputError:
+        if look_swapped(frame, label, score):
+            raise swapped(label, score) from None
+        raise
     check_one_model(counts)
     notes = other_note(counts.label, counts.positive, others or {})
     threshold, words = chosen(counts, rule)

@@ -8,7 +8,7 @@ from typing import Any
 from auditlib.audits.headline import kind_of, who
 from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
-from auditlib.card.readings import groups, limits, pair, rate
+from auditlib.card.readings import groups, limits, pair
 
 Results = Mapping[str, Any]
 MOST = 8
@@ -58,7 +58,7 @@ def _chance(results: Results) -> str:
 def _rate(found: Mapping[str, Any]) -> str:
     if found["estimate"] is None:
         return UNDEFINED
-    return f"{rate(found)}%, n = {shown(found['n'], 'count')}"
+    return f"{limits(found, 'width')}%, n = {shown(found['n'], 'count')}"
 
 
 def _prevalence(results: Results) -> str:
@@ -111,7 +111,7 @@ def _benefit(results: Results) -> str:
     names, form = groups(results), "ten thousand"
     short, held = labels(names, 24), {line["group"]: line for line in found["groups"]}
     told = [
-        f"{short[one]} {rate(held[one]['snb'], form)}, untreated {shown(held[one]['untreated'], form)}"
+        f"{short[one]} {limits(held[one]['snb'], form)}, untreated {shown(held[one]['untreated'], form)}"
         for one in names[:MOST]
     ]
     return f"True negatives per 10,000 by group: {'; '.join(told)}."

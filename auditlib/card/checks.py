@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 import jsonschema
 
 import auditlib
+from auditlib.audits.shared import COUNTS
 from auditlib.card import rendered, sentences
 from auditlib.card.commands import Reader, follow_up_faults
-from auditlib.card.folder import CARD, COUNTS, FIGURES, LITTER, REPORT, RESULTS, SUMMARY, files_named, strange
+from auditlib.card.folder import CARD, FIGURES, LITTER, REPORT, RESULTS, SUMMARY, files_named, strange
 from auditlib.card.loads import policy_lacks, read
 from auditlib.card.recount import recounted
 from auditlib.errors import AuditInputError

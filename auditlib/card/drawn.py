@@ -22,6 +22,7 @@ from auditlib.plots.multiverse import SIDES, ordered, sides
 Results = Mapping[str, Any]
 MOST = 8  # groups in a figure
 NAMED = 12  # specifications that have their names in the figure
+BESIDE = 0.08  # of what is drawn, on both sides: neither zero nor the end of an interval lies on the frame
 LIMITS = ("estimate", "low", "high")
 A, B, OTHER = style.GROUPS[0], style.GROUPS[1], style.GROUPS[5]
 
@@ -68,6 +69,7 @@ def _undefined(ax: Axes, place: float) -> None:
 def _rows(ax: Axes, texts: Sequence[str], label: str) -> None:
     ax.set_yticks(range(len(texts)), [style.plain(text) for text in texts])
     ax.set_ylim(len(texts) - 0.4, -0.6)
+    ax.margins(x=BESIDE)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
     ax.xaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3))

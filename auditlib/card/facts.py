@@ -7,10 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from auditlib.audits.headline import who
 from auditlib.audits.names import labels
 from auditlib.audits.said import shown
 from auditlib.card.names import named
 from auditlib.card.readings import level, pair
+from auditlib.counts.table import SMALL
 
 Results = Mapping[str, Any]
 LONG = 40  # letters of a file's or a column's name
@@ -81,12 +83,9 @@ def made(results: Results) -> list[str]:
 
 
 def small_cells(results: Results) -> str:
-    """How many of the counts are small, and what that means."""
-    cells = results["input"]["small_cells"]
-    if not cells:
-        return "No cell of the counts holds under 5 people."
-    verb = "cell of the counts holds" if cells == 1 else "cells of the counts hold"
-    return (
-        f"{shown(cells, 'count')} {verb} under 5 people, who can be recognised by who knows them; counts.csv is cut "
-        "further, and summary.md says how many it has: think before sharing it."
-    )
+    """How many lines of ``counts.csv`` are small, the number in its header, and what that means."""
+    cells, further = results["input"]["small_cells"], len(results["input"]["groups"]) > 1
+    lines = f"{cells or 'No'} line of counts.csv holds" if cells < 2 else f"{cells:,} lines of counts.csv hold"
+    text = f"{lines} fewer than {SMALL} {who(results)}"
+    text += ": who knows these people may recognise them, so think before sharing it." if cells else "."
+    return f"{text} Further tables say theirs in their headers (small)." if further else text

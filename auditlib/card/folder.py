@@ -11,24 +11,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from auditlib.audits import SCHEMA
-from auditlib.audits.tables import FLAGGED
+from auditlib.audits.shared import counts_named, shared_counts
 from auditlib.card.drawn import DRAWN, there
 from auditlib.card.entry import Audit
 from auditlib.card.exchange import exchange
 from auditlib.card.figures import figures
 from auditlib.card.page import page
 from auditlib.card.summary import summary
-from auditlib.counts import Counts
 from auditlib.counts.write import text_of
 from auditlib.errors import AuditInputError
 
-CARD, RESULTS, COUNTS, SUMMARY, FIGURES = "result_card.html", "results.json", "counts.csv", "summary.md", "figures"
+CARD, RESULTS, SUMMARY, FIGURES = "result_card.html", "results.json", "summary.md", "figures"
 REPORT = "validation_report.json"
 LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")  # what file managers leave behind
-ROUNDED = 1e-11  # thresholds lie between 0 and 1, and results have twelve digits
 MOST_RESULTS = 200_000_000  # bytes of results.json
 
 
@@ -79,10 +75,10 @@ def files_of(audit: Audit) -> dict[str, str]:
     ['result_card.html', 'results.json', 'counts.csv', 'summary.md']
     """
     pictures = figures(audit.results)
-    tables = shared_counts(audit)
+    tables = shared_counts(audit.results, audit.counts)
     texts = {name: text_of(counts) for name, counts in tables.items()}  # first: it names what cannot be written
     held = {CARD: page(audit.results, pictures), RESULTS: as_json(audit.results)}
-    held |= texts | {SUMMARY: summary(audit.results, tables[COUNTS].small_cells())}
+    held |= texts | {SUMMARY: summary(audit.results)}
     return held | {f"{FIGURES}/{name}.svg": picture.svg for name, picture in pictures.items()}
 
 
@@ -98,37 +94,6 @@ def as_json(results: Mapping[str, Any]) -> str:
     return json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def shared_counts(audit: Audit) -> dict[str, Counts]:
-    """The counts that the folder holds: one table an attribute (by site, where given), cut to the thresholds shown."""
-    results, counts = audit.results, audit.counts
-    site, found = results["input"]["site"], results["threshold"]["value"]
-    edges = sorted({edge_of(counts, value) for value in thresholds_of(results)})
-    known = {} if found is None else {"threshold": edge_of(counts, found)}
-    tables = {}
-    for file, name in counts_named(results).items():
-        cut = counts.by(name, *([site] if site is not None else [])).cut(edges)
-        tables[file] = cut.with_provenance(**known)
-    return tables
-
-
-def thresholds_of(results: Mapping[str, Any]) -> list[float]:
-    """The thresholds of the results, the one in use first: all that ``counts.csv`` is cut to."""
-    curve, found = results["questions"]["thresholds"], results["threshold"]["value"]
-    wanted = [FLAGGED if found is None else found]
-    wanted += [line["threshold"] for line in curve["points"]] if curve["available"] else []
-    return wanted + ([] if results["capacity"] is None else [results["capacity"]["threshold"]])
-
-
-def counts_named(results: Mapping[str, Any]) -> dict[str, str]:
-    """The count tables of results, and the attribute that each is of.
-
-    >>> counts_named({"input": {"groups": {"sex": ["F", "M"], "ward": ["a", "b"]}}})
-    {'counts.csv': 'sex', 'counts-2.csv': 'ward'}
-    """
-    names = results["input"]["groups"]
-    return {COUNTS if place == 1 else f"counts-{place}.csv": name for place, name in enumerate(names, start=1)}
-
-
 def files_named(results: Mapping[str, Any]) -> list[str]:
     """Every file of the folder that these results are written to.
 
@@ -138,21 +103,6 @@ def files_named(results: Mapping[str, Any]) -> list[str]:
     """
     held = [CARD, RESULTS, *counts_named(results), SUMMARY]
     return held + [f"{FIGURES}/{name}.svg" for name in DRAWN if there(results, name)]
-
-
-def edge_of(counts: Counts, value: float) -> float:
-    """The edge that a threshold of the results, which are rounded to twelve digits, stands for.
-
-    Raises
-    ------
-    AuditInputError
-        When there is none.
-    """
-    edges = counts.edges.lower
-    near = float(edges[np.abs(edges - value).argmin()])
-    if abs(near - value) > ROUNDED:
-        raise AuditInputError(f"the counts have no edge at the threshold {value!r}; the nearest is {near!r}.")
-    return near
 
 
 def target_of(folder: str | os.PathLike[str], inputs: Iterable[str] = ()) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from auditlib.audits.caveats import ZERO
 from auditlib.audits.names import clean
 from auditlib.audits.said import UNDEFINED
 from auditlib.card import facts, tables
@@ -100,17 +101,31 @@ def _rendered(results: Mapping[str, Any], pictures: Mapping[str, Picture] | None
     )
 
 
-def _printed(results: Mapping[str, Any]) -> dict[str, int]:
-    """How many lines of each part fit on one page; the rest is on the screen, and all of it in results.json."""
-    lengths = list(accumulate(len(caveat["text"]) for caveat in results["caveats"]))
-    caveats = max(1, sum(length <= PAPER for length in lengths))
+def _printed(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Which caveats, and how many lines of the other parts, fit on one page.
+
+    The rest is on the screen, and all of it in results.json.
+    """
     commands = sum(len(one.get("command", "")) for one in results["follow_ups"])
     return {
-        "caveats": caveats,
+        "caveats": _caveats([caveat["text"] for caveat in results["caveats"]]),
         "attributes": 2 if len(results["attributes"]) < 4 else 1,
         "benefit": 4 if len(groups(results)) < 5 else 2,
         "commands": 2 if commands < LONG else 1,  # lines of each
     }
+
+
+def _caveats(texts: Sequence[str]) -> list[int]:
+    """Places of the caveats on paper: the first that fit, and that of an interval that contains zero among them.
+
+    >>> _caveats(["x" * 300, "y" * 100, ZERO, "z"]), _caveats(["x" * 200, ZERO, "y" * 100])
+    ([0, 2], [0, 1, 2])
+    """
+    kept = [place for place, text in enumerate(texts) if text == ZERO]
+    room = PAPER - sum(len(texts[place]) for place in kept)
+    rest = [place for place in range(len(texts)) if place not in kept]
+    lengths = list(accumulate(len(texts[place]) for place in rest))
+    return sorted([*kept, *rest[: max(1, sum(length <= room for length in lengths))]])
 
 
 def _stressed(tile: Mapping[str, Any]) -> Markup:

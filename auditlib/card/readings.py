@@ -13,6 +13,7 @@ from auditlib.audits.said import UNDEFINED, shown
 Results = Mapping[str, Any]
 NAMES = ("chance", "prevalence", "thresholds", "choices")
 SHORT = 16  # letters of a name in the tables and sentences of a card
+SIGNED = ("points", "per ten thousand")  # forms in which numbers show their sign
 
 
 def pair(results: Results, width: int = SHORT) -> tuple[str, str]:
@@ -36,29 +37,20 @@ def level(results: Results) -> str:
 
 
 def limits(found: Mapping[str, Any], form: str = "points", unit: str = "") -> str:
-    """An estimate with its interval, or "undefined".
+    """An estimate with its interval, or "undefined"; limits without a sign are joined by a dash.
 
     >>> limits({"estimate": -0.1, "low": -0.2, "high": 0.012}, unit=" points")
     '−10.0 points (−20.0 to +1.2)'
-    """
-    if found["estimate"] is None:
-        return UNDEFINED
-    if found["low"] is None:
-        return f"{shown(found['estimate'], form)}{unit} (no interval)"
-    return f"{shown(found['estimate'], form)}{unit} ({shown(found['low'], form)} to {shown(found['high'], form)})"
-
-
-def rate(found: Mapping[str, Any], form: str = "width") -> str:
-    """A share, or what cannot be below 0, with its interval: shorter.
-
-    >>> rate({"estimate": 0.727, "low": 0.6372, "high": 0.8016})
+    >>> limits({"estimate": 0.727, "low": 0.6372, "high": 0.8016}, "width")
     '72.7 (63.7–80.2)'
     """
     if found["estimate"] is None:
         return UNDEFINED
+    text = shown(found["estimate"], form) + unit
     if found["low"] is None:
-        return f"{shown(found['estimate'], form)} (no interval)"
-    return f"{shown(found['estimate'], form)} ({shown(found['low'], form)}–{shown(found['high'], form)})"
+        return f"{text} (no interval)"
+    between = " to " if form in SIGNED else "–"
+    return f"{text} ({shown(found['low'], form)}{between}{shown(found['high'], form)})"
 
 
 def readings(results: Results) -> dict[str, str]:
@@ -85,7 +77,7 @@ def _chance(results: Results) -> str:
     else:
         text = "The interval contains zero: chance alone could have made this gap."
     if spread and spread["estimate"] is not None:
-        text += f" All {spread['groups']} groups spread over {rate(spread)} points."
+        text += f" All {spread['groups']} groups spread over {limits(spread, 'width')} points."
     return text
 
 

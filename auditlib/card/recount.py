@@ -14,11 +14,11 @@ from typing import Any
 from auditlib.audits import Options, questions
 from auditlib.audits.benefit import benefit, capacity
 from auditlib.audits.questions import Asked, asked_of
-from auditlib.audits.result import _attribute, _comparison, _threshold
+from auditlib.audits.result import _attribute, _comparison, _threshold, outcome_share
+from auditlib.audits.shared import counts_named, edge_of, thresholds_of
 from auditlib.audits.source import Source, chosen, source_of
 from auditlib.audits.tables import FLAGGED
 from auditlib.card.compare import UNKNOWN, differences, worded
-from auditlib.card.folder import counts_named, edge_of, thresholds_of
 from auditlib.card.recount_rest import choices_of, published_of, sites_of, verdicts_of
 from auditlib.counts import Counts
 from auditlib.metrics import selection_rate
@@ -98,6 +98,7 @@ def _input(sources: list[Source], results: Mapping[str, Any]) -> dict[str, Any]:
     counts = sources[0].original
     held: dict[str, Any] = {"label": counts.label, "unit": counts.unit, "rows": counts.n_rows, "units": counts.n_units}
     held["people"] = counts.n_units if counts.clustered else counts.n_rows
+    held |= {"prevalence": outcome_share(sources[0]), "small_cells": counts.small_cells()}
     if results["kind"] != "estimator":  # whose outcomes were made 0 and 1
         held["positive"] = counts.positive
     held["groups"] = {each.names["by0"]: list(each.counts.groups["by0"]) for each in sources}

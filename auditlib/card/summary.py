@@ -8,6 +8,7 @@ from typing import Any
 
 from auditlib.audits.names import clean
 from auditlib.audits.said import short, shown
+from auditlib.card.facts import small_cells
 
 LONGEST = 6_000
 #: How many groups, letters of a command, and caveats, from the most to the least that is tried.
@@ -16,13 +17,12 @@ _MARKS = re.compile(r"([\\`*_\[\]|~$#])")
 NONE = "–"
 
 
-def summary(results: Mapping[str, Any], small_cells: int = 0) -> str:
+def summary(results: Mapping[str, Any]) -> str:
     """The summary of an audit as Markdown.
 
     Parameters
     ----------
     results : as in ``results.json``
-    small_cells : lines of ``counts.csv`` with fewer than 5 people
 
     Examples
     --------
@@ -32,15 +32,15 @@ def summary(results: Mapping[str, Any], small_cells: int = 0) -> str:
     # The gap in sensitivity of −10.0 points between “Women” and “Men” cannot be told from zero; the group with fewer has 110 people with the outcome.
     """  # noqa: E501
     for groups, command, caveats in SIZES:
-        text = _summary(results, small_cells, groups, command, caveats)
+        text = _summary(results, groups, command, caveats)
         if len(text) <= LONGEST:
             break
     return text
 
 
-def _summary(results: Mapping[str, Any], small_cells: int, groups: int, command: int, caveats: int) -> str:
+def _summary(results: Mapping[str, Any], groups: int, command: int, caveats: int) -> str:
     parts = [f"# {escaped(results['headline']['text'])}", _audited(results), _tiles(results)]
-    parts += [_groups(results, groups), _verdicts(results), _caveats(results, small_cells, caveats)]
+    parts += [_groups(results, groups), _verdicts(results), _caveats(results, caveats)]
     parts += [_follow_ups(results, command), "All numbers are in results.json; the card is result_card.html."]
     return "\n\n".join(parts) + "\n"
 
@@ -137,11 +137,10 @@ def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join([f"| {' | '.join(head)} |", f"|{rule}|", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def _caveats(results: Mapping[str, Any], small_cells: int, most: int) -> str:
+def _caveats(results: Mapping[str, Any], most: int) -> str:
     held = [escaped(line["text"]) for line in results["caveats"]]
-    if small_cells:
-        lines = "1 line holds" if small_cells == 1 else f"{small_cells:,} lines hold"
-        held.insert(0, f"In counts.csv {lines} fewer than 5 people: mind that before sharing it.")
+    if results["input"]["small_cells"]:
+        held.insert(0, small_cells(results))
     more = [f"{len(held) - most} more caveats are in results.json."] if len(held) > most else []
     return "Before leaning on it:\n\n" + "\n".join(f"- {line}" for line in [*held[:most], *more])
 

@@ -12,7 +12,7 @@ from auditlib.audits.headline import who
 from auditlib.audits.names import labels
 from auditlib.audits.said import UNDEFINED, shown
 from auditlib.card.names import named
-from auditlib.card.readings import SHORT, groups, level, limits, rate, tipping
+from auditlib.card.readings import SHORT, groups, level, limits, tipping
 from auditlib.card.summary import flips
 
 Results = Mapping[str, Any]
@@ -29,7 +29,10 @@ PASSING = Markup('<abbr title="Share of the replicates that pass">Pass</abbr>')
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its caption, heads (the first of the rows' names) and rows; what is below it in words."""
+    """A table: its caption, heads (the first of the rows' names) and rows; what is below it in words.
+
+    Columns at the places in ``screen`` are left out on paper, for want of room.
+    """
 
     name: str
     caption: str
@@ -37,6 +40,7 @@ class Table:
     rows: Sequence[Sequence[str | Markup]]
     note: str = ""
     key: str = ""
+    screen: tuple[int, ...] = ()
 
 
 def tables(results: Results) -> list[Table]:
@@ -74,12 +78,12 @@ def _group(line: Mapping[str, Any], label: str) -> list[str | Markup]:
         outcome,
         _rate(sensitivity, "nobody with the outcome"),
         _rate(ppv, "nobody flagged"),
-        rate(line["selection_rate"]),
+        limits(line["selection_rate"], "width"),
     ]
 
 
 def _rate(found: Mapping[str, Any], why: str) -> str:
-    return f"{UNDEFINED} ({why})" if found["estimate"] is None else rate(found)
+    return f"{UNDEFINED} ({why})" if found["estimate"] is None else limits(found, "width")
 
 
 def _benefit(results: Results) -> Table | None:
@@ -92,18 +96,23 @@ def _benefit(results: Results) -> Table | None:
     capped = {line["group"]: line["snb"] for line in (results["capacity"] or {}).get("groups") or []}
     several = isinstance(found["lam"], Mapping)
     heads = [clean_head(comparison["attribute"]), "λ" if several else "n", "With this model", "Nobody treated"]
+    heads.append("Gained by use")
     heads += ["At capacity"] if capped else []
     rows: list[list[str | Markup]] = []
     for name in names[:MOST]:
         line = held[name]
         beside = shown(line["lam"], "risk") if several else shown(line["snb"]["n"], "count")
         row: list[str | Markup] = [named(name, short[name]), beside]
-        row += [rate(line["snb"], "ten thousand"), rate(_untreated(people[name]), "ten thousand")]
-        rows.append(row + ([rate(capped[name], "ten thousand")] if capped else []))
+        row += [limits(each, "ten thousand") for each in (line["snb"], _untreated(people[name]))]
+        row.append(limits(line["gain"], "per ten thousand"))
+        rows.append(row + ([limits(capped[name], "ten thousand")] if capped else []))
     effect = "one λ a group" if several else f"λ = {shown(found['lam'], 'risk')}"
     weight = f"a false positive weighs the odds of {shown(found['threshold'], 'risk')}"
-    note = f"In true negatives; {weight}. {_gap_in_benefit(results)}"
-    return Table("benefit", f"Subgroup net benefit per 10,000, {effect}", heads, rows, note)
+    note = f"Net benefit in true negatives; {weight}. Gained: over nobody treated. {_gap_in_benefit(results)}"
+    caption = f"Who ends better off, and who gains (per 10,000, {effect})"
+    # n stands above, and who gains over nobody treated tells how well these are.
+    screen = ((3,) if several else (1, 3)) if capped else ()
+    return Table("benefit", caption, heads, rows, note, screen=screen)
 
 
 def _untreated(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,8 +205,9 @@ def attributes(results: Results) -> list[str]:
         lines = [one for one in results["verdicts"] if one["attribute"] == line["attribute"]]
         failed = ", ".join(one["metric"] for one in lines if one["verdict"] == "fail")
         unknown = ", ".join(one["metric"] for one in lines if one["verdict"] == UNDEFINED)
-        spread = f"{rate(line['spread'])} points" if line["spread"]["estimate"] is not None else "an undefined range"
-        text = f"“{short[line['attribute']]}”: {line['spread']['groups']} groups, sensitivities spread over {spread}; "
+        found = line["spread"]
+        spread = "an undefined range" if found["estimate"] is None else f"{limits(found, 'width')} points"
+        text = f"“{short[line['attribute']]}”: {found['groups']} groups, sensitivities spread over {spread}; "
         text += f"fails {failed}" if failed else "no verdict fails"
         said.append(text + (f"; undefined: {unknown}." if unknown else "."))
     return said

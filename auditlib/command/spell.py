@@ -11,7 +11,7 @@ from typing import Any
 
 from auditlib.command.listed import OPTIONS, OUT, dest
 from auditlib.command.parser import Given
-from auditlib.command.values import by_name, flag, named
+from auditlib.command.values import flag, named
 
 #: What names groups of an attribute, and says nothing of those of another.
 OF_GROUPS = ("group_a", "group_b", "lam")
@@ -44,8 +44,6 @@ def command(given: Given, changed: Mapping[str, Any], out: str) -> str:
     """One line for a shell."""
     held = {name: value for name, value in given.options.items() if name not in ("quiet", "out")}
     new = {name: text_of(name, value) for name, value in changed.items()}
-    if "limits" in changed and "limits" in held:
-        new["limits"] = named(by_name("limits", held["limits"]) | dict(changed["limits"]))
     if set(changed) & {"by", "age_bands", "attribute"}:
         held = {name: value for name, value in held.items() if name not in OF_GROUPS or _of_all(name, value)}
         if "lam" not in held:
@@ -83,8 +81,8 @@ def _path(path: str) -> str:
 def text_of(name: str, value: Any) -> Any:
     """A changed option as it is typed.
 
-    >>> text_of("limits", {"DI": 0.9}), text_of("age_bands", ["<50", "70+"]), text_of("threshold", 0.1)
-    ('DI=0.9', '<50 v 70+', '0.1')
+    >>> text_of("lam", {"F": 0.1}), text_of("age_bands", ["<50", "70+"]), text_of("threshold", 0.1)
+    ('F=0.1', '<50 v 70+', '0.1')
     """
     if isinstance(value, Mapping):
         return named(value)

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from auditlib.audits.said import short
 from auditlib.card import Audit
-from auditlib.card.folder import COUNTS, shared_counts
+from auditlib.card.facts import small_cells
 from auditlib.plots.style import legible
 
 
@@ -71,11 +71,9 @@ def found(audit: Audit, folder: str) -> None:
 
 
 def warn_small(audit: Audit) -> None:
-    """A line when cells of the counts hold so few people that sharing them needs thought."""
-    cells = shared_counts(audit)[COUNTS].small_cells()
-    if cells:
-        lines = "1 line holds" if cells == 1 else f"{cells:,} lines hold"
-        say(f"auditlib: note: in {COUNTS} {lines} fewer than 5 people; mind that before sharing it.")
+    """A line when lines of the counts hold so few people that sharing them needs thought."""
+    if audit.results["input"]["small_cells"]:
+        say(f"auditlib: note: {small_cells(audit.results)}")
 
 
 def called(path: str) -> str:

@@ -58,6 +58,7 @@ def read_rows(
     label: str,
     scores: str | Sequence[str],
     by: str | Sequence[str],
+    site: str | None = None,
     cluster: str | None = None,
     positive: str | None = None,
     delimiter: str | None = None,
@@ -80,6 +81,8 @@ def read_rows(
         Column(s) of predicted risks, with a decimal point, or all with a decimal comma where it separates no fields.
     by : str or list of str
         Group columns.
+    site : str, optional
+        One more group column, which messages call so.
     cluster : str, optional
         Column naming the unit, such as a patient with several rows.
     positive : str, optional
@@ -114,7 +117,7 @@ def read_rows(
     >>> counts.at(0.5)["tp"].values
     array([0, 1])
     """
-    wanted = needed(label, scores, by, cluster)
+    wanted = needed(label, scores, by, cluster, site)
     if positive is not None and not isinstance(positive, str):
         raise AuditInputError(f"positive={positive!r} must be text, as the value is written in the file.")
     separator, codec = check_delimiter(delimiter), check_encoding(encoding)
@@ -174,7 +177,7 @@ def _typed(
         column = _as_text(table.column(name), name in wanted.by or name == wanted.cluster)
         text = pt.is_string(column.type)
         if name == wanted.label:
-            column, found = values.labels(name, column, positive) if text else typed_label(name, column, positive)
+            column, found = _labels(table, column, wanted, positive, comma)
         elif name in wanted.scores and text:
             column, with_comma = values.scores(name, column, comma)
             commas += [name] if with_comma else []
@@ -184,6 +187,19 @@ def _typed(
             notes = [*notes, *values.group_notes(name, column)]
         held[name] = column
     return Rows(pa.table(held), found, (*_comma_notes(commas, wanted), *notes), sha256)
+
+
+def _labels(table: pa.Table, column: Any, wanted: Needed, positive: str | None, comma: bool) -> tuple[Any, Any]:
+    """Labels, and what is positive; an error for risks says so where a score has the outcomes."""
+    read = values.labels if pt.is_string(column.type) else typed_label
+    try:
+        return read(wanted.label, column, positive)
+    except AuditInputError:
+        if values.like_risks(values.distinct(column, comma)):
+            for score in wanted.scores:
+                if values.like_outcomes(values.distinct(_as_text(table.column(score), False), comma)):
+                    raise values.swapped(wanted.label, score) from None
+        raise
 
 
 def _comma_notes(commas: Sequence[str], wanted: Needed) -> list[str]:
@@ -213,7 +229,7 @@ def typed_label(name: str, column: Any, positive: str | None) -> tuple[Any, Any]
     if positive is None:
         return column, None
     if pt.is_boolean(column.type):
-        wanted: Any = {"true": True, "false": False}.get(positive.strip().lower())
+        wanted: Any = values.truth(positive)
     elif not (pt.is_integer(column.type) or pt.is_floating(column.type) or pt.is_decimal(column.type)):
         raise AuditInputError(
             f"label {name!r} has type {column.type}, of which positive= (--positive) can name no value; "

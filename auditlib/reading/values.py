@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 EXACT = 2**53  # from here on neighbouring whole numbers are one float
 MOST = 10
+LOOKED, RISKS = 1_000, 5  # distinct values looked at; so many strictly between 0 and 1 are no outcomes
 
 Column: TypeAlias = Any  # a ChunkedArray; pyarrow has no types
 
@@ -42,11 +43,27 @@ def number(text: str) -> float | None:
     return float(text) if NUMBER.fullmatch(text) else None
 
 
+def truth(text: str) -> bool | None:
+    """A text as true or false; None if it is neither.
+
+    >>> truth(" TRUE"), truth("no")
+    (True, None)
+    """
+    return {"true": True, "false": False}.get(text.strip().lower())
+
+
 def tally(column: Column) -> dict[str, int]:
     """The values that occur, without missing ones, and how many rows hold each."""
     found = pc.value_counts(column)
     values, n = found.field(0).to_pylist(), found.field(1).to_pylist()
     return {value: rows for value, rows in zip(values, n, strict=True) if value is not None}
+
+
+def refuse_missing(what: str, column: Column, found: Mapping[str, int], held: str, why: str, but: Any = None) -> None:
+    """An error for words that mean missing, ``but`` for a value that was named: how many rows hold which."""
+    words = {text: n for text, n in found.items() if is_missing_word(text) and text != but}
+    if words:
+        raise AuditInputError(f"{what}: {sum(words.values()):,} of {len(column):,} rows {held} {counted(words)}{why}")
 
 
 def mapped(column: Column, values: Mapping[str, Any], dtype: pa.DataType) -> Column:
@@ -60,12 +77,8 @@ def scores(name: str, column: Column, comma_allowed: bool) -> tuple[Column, bool
     if (floats := _plain_floats(column)) is not None:
         return floats, False
     found = tally(column)
-    words = {text: n for text, n in found.items() if is_missing_word(text)}
-    if words:
-        raise AuditInputError(
-            f"score {name!r}: {sum(words.values()):,} of {len(column):,} rows hold no number but {counted(words)}; "
-            "missing scores are never filled. Drop those rows knowingly, or predict for them."
-        )
+    why = "; missing scores are never filled. Drop those rows knowingly, or predict for them."
+    refuse_missing(f"score {name!r}", column, found, "hold no number but", why)
     comma = comma_allowed and any("," in text for text in found)
     comma = comma and all(COMMA.fullmatch(text.strip(" \t")) for text in found)
     values = {text: number(text.replace(",", ".") if comma else text) for text in found}
@@ -99,13 +112,9 @@ def _score_hint(wrong: Mapping[str, int], comma_allowed: bool) -> str:
 def labels(name: str, column: Column, positive: str | None) -> tuple[Column, Any]:
     """Labels, and what ``count`` is to take for positive (None where they are 0/1 or true/false)."""
     found = tally(column)
-    words = {text: n for text, n in found.items() if is_missing_word(text) and text != positive}
-    if words:
-        raise AuditInputError(
-            f"label {name!r}: {sum(words.values()):,} of {len(column):,} rows hold {counted(words)}; "
-            "missing labels are never filled. Drop those rows knowingly, or give the value another name if it is one."
-        )
-    truths = _all(found, lambda text: {"true": True, "false": False}.get(text.strip().lower()))
+    why = "; missing labels are never filled. Drop those rows knowingly, or give the value another name if it is one."
+    refuse_missing(f"label {name!r}", column, found, "hold", why, but=positive)
+    truths = _all(found, truth)
     if truths:
         return mapped(column, truths, pa.bool_()), None if positive is None else _truth(name, positive, truths)
     numbers = _all(found, number)
@@ -136,7 +145,7 @@ def _all(found: Mapping[str, int], read: Callable[[str], Any]) -> dict[str, Any]
 
 
 def _truth(name: str, positive: str, found: Mapping[str, Any]) -> bool:
-    wanted = {"true": True, "false": False}.get(positive.strip().lower())
+    wanted = truth(positive)
     if wanted is None or wanted not in found.values():
         raise not_found(name, positive, found)
     return wanted
@@ -165,6 +174,50 @@ def not_found(name: str, positive: str, found: Mapping[str, Any]) -> AuditInputE
     return AuditInputError(f"label {name!r}: no row has the value positive={positive!r}; {held}{meant}")
 
 
+def distinct(column: Column, comma: bool = False) -> list[Any]:
+    """Some of the values that occur, texts with a decimal point; none where Arrow cannot tell them apart."""
+    try:
+        found = pc.unique(column)[:LOOKED].to_pylist()
+    except pa.ArrowException:  # lists, records
+        return []
+    return [value.replace(",", ".") if comma and isinstance(value, str) else value for value in found]
+
+
+def like_risks(values: Iterable[Any]) -> bool:
+    """Whether values that occur are numbers from 0 to 1, several of them strictly between.
+
+    >>> like_risks(["0.1", "0.25", "0.4", "0.8", "0.9", "1"]), like_risks([0, 1]), like_risks([0.2, 0.3, 7])
+    (True, False, False)
+    """
+    found = _numbers(values)
+    inside = sum(value is not None and 0 < value < 1 for value in found)
+    return inside >= RISKS and inside == len(found - {0, 1})
+
+
+def like_outcomes(values: Iterable[Any]) -> bool:
+    """Whether values that occur are 0 and 1, or true and false.
+
+    >>> like_outcomes([0.0, 1.0, None]), like_outcomes(["True"]), like_outcomes([0, 0.5, 1]), like_outcomes([])
+    (True, True, False, False)
+    """
+    found = _numbers(values)
+    return bool(found) and found <= {0, 1}
+
+
+def _numbers(values: Iterable[Any]) -> set[float | None]:
+    """Values as numbers, true and false as 1 and 0, any other as None; without missing ones."""
+    texts = [text for text in map(str, values) if not is_missing_word(text)]
+    return {number(text) if truth(text) is None else truth(text) for text in texts}
+
+
+def swapped(label: str, score: str) -> AuditInputError:
+    """The error for a label whose values are risks beside a score whose values are outcomes."""
+    return AuditInputError(
+        f"label {shown(label)} holds numbers between 0 and 1, score {shown(score)} only 0 and 1 (or true and false): "
+        f"they look swapped; write label={shown(score)} and score={shown(label)} (--label, --score)."
+    )
+
+
 def group_notes(name: str, column: Column) -> list[str]:
     """A sentence for each value that may mean missing and was taken as a group of its own."""
     distinct = pc.unique(column)
@@ -181,10 +234,5 @@ def group_notes(name: str, column: Column) -> list[str]:
 
 def check_units(name: str, column: Column) -> None:
     """No unit is called by a word for missing: all its rows would be taken for one patient."""
-    found = tally(column)
-    words = {text: n for text, n in found.items() if is_missing_word(text)}
-    if words:
-        raise AuditInputError(
-            f"cluster {name!r}: {sum(words.values()):,} of {len(column):,} rows hold {counted(words)}, and would be "
-            "taken for one unit. Drop those rows knowingly, or give each a value of its own."
-        )
+    why = ", and would be taken for one unit. Drop those rows knowingly, or give each a value of its own."
+    refuse_missing(f"cluster {name!r}", column, tally(column), "hold", why)

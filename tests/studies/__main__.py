@@ -14,6 +14,7 @@ from tests.studies import (
     fieller_coverage,
     flip_closed_form,
     flip_truth,
+    fuzz_parsers,
     gap_coverage,
     headline_rates,
     kappa_identical_sites,
@@ -45,6 +46,7 @@ STUDIES = {
     "audit_sweeps": audit_sweeps.run,
     "kappa_identical_sites": kappa_identical_sites.run,
     "headline_rates": headline_rates.run,
+    "fuzz_parsers": fuzz_parsers.run,
 }
 
 

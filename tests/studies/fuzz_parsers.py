@@ -1,7 +1,8 @@
 """Damaged input to the parsers: ``read_rows`` followed by ``count``, and ``parse_confusion``.
 
 Whatever the bytes, one of two things happens: ``AuditInputError`` in one line, or rows as many as were written. By the
-number of inputs this is a study, which gives the same table again; by the clock it looks for what nobody has found:
+number of inputs this is a study (``python -m tests.studies fuzz_parsers``), which gives the same table again; by the
+clock it looks for what nobody has found:
 
     python -m tests.studies.fuzz_parsers --minutes 10 --seed 1
 """

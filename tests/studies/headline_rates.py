@@ -1,13 +1,14 @@
 """How often does each rule of a card's headline apply, where the truth is known?
 
-Two groups, and a score that is the risk of everybody but some of one group: the score of a person is logistic in a
-normal value with mean 1.2 where the outcome comes and 0 where it does not, which makes it a risk. In ``alike``,
-``few`` and ``unequal`` the groups are the same kind of people (300, 40, and 30 beside 300 with the outcome); in
-``prevalence`` they differ in how common the outcome is alone, so that no sensitivity differs at any threshold. In
-``gap`` the values of one group's people with the outcome are lower by .4, which lowers its sensitivity at every
-threshold; in ``crossing`` they are many and spread more widely, so that the gap is −.04 at the threshold in use and
-turns round at one that flags three quarters as many; in ``crossing far`` it is −.15 and turns round only where a fifth
-as many are flagged.
+Two groups and one score: it is logistic in a normal value with mean 1.2 where the outcome comes and 0 where it does
+not, with the prevalence of both groups together, which makes it the risk of people who are all of this kind. In
+``alike``, ``few`` and ``unequal`` all are (300, 40, and 30 beside 300 with the outcome). In ``prevalence`` the groups
+differ in how common the outcome is alone, so that no sensitivity differs at any threshold: the score is the risk in
+both groups together, and in neither of them (too high where the outcome is rarer, too low where it is commoner). In the
+others it is the risk in group b, and not in group a. In ``gap`` the values of a's people with the outcome are lower by
+.4, which lowers its sensitivity at every threshold; in ``crossing`` they are many and spread more widely, so that the
+gap is −.04 at the threshold in use and turns round at one that flags three quarters as many; in ``crossing far`` it is
+−.15 and turns round only where a fifth as many are flagged.
 """
 
 from __future__ import annotations

@@ -235,6 +235,68 @@ def test_net_benefit_by_hand(found):
         assert line["untreated"] == pytest.approx(1 - prevalence)
 
 
+def test_gain_is_that_of_the_model_over_nobody_treated(rows, found):
+    """Person by person in the rows; and the difference of the two net benefits."""
+    results, w = found.results, 0.1 / 0.9
+    for line in results["benefit"]["groups"]:
+        part = rows[rows["group"] == line["group"]]
+        flagged, ill = part["true_risk"] >= 0.2, part["label"] == 1
+        value = 0.4 * (flagged & ill) - 0.4 * w * (flagged & ~ill)
+        half = 1.959963984540054 * value.std(ddof=0) / np.sqrt(len(part))
+        gain = line["gain"]
+        assert gain["estimate"] == pytest.approx(value.mean(), abs=1e-11)
+        assert gain["estimate"] == pytest.approx(line["snb"]["estimate"] - line["untreated"], abs=1e-11)
+        assert (gain["low"], gain["high"]) == pytest.approx((value.mean() - half, value.mean() + half), abs=1e-11)
+        assert (gain["n"], gain["method"]) == (len(part), "normal")
+
+
+def test_gain_against_a_bootstrap_of_rows():
+    """The interval is that of resampled people of the group."""
+    results = al.audit(CASE, lam={"Women": 0.3, "Men": 0.6}, benefit_threshold=0.2, replicates=100).results
+    rng, cells = np.random.default_rng(5), {"Women": (80, 40, 30, 800), "Men": (120, 90, 25, 700)}
+    for line in results["benefit"]["groups"]:
+        held, lam = np.array(cells[line["group"]]), {"Women": 0.3, "Men": 0.6}[line["group"]]
+        n = held.sum()
+        draws = rng.multinomial(n, held / n, 40_000)
+        gains = lam * (draws[:, 0] - 0.25 * draws[:, 1]) / n
+        gain = line["gain"]
+        assert gain["estimate"] == pytest.approx(lam * (held[0] - 0.25 * held[1]) / n)
+        spread = gains.std() * 1.96
+        assert (gain["high"] - gain["low"]) / 2 == pytest.approx(spread, rel=0.02)
+        assert [gain["low"], gain["high"]] == pytest.approx(list(np.quantile(gains, [0.025, 0.975])), abs=0.06 * spread)
+
+
+def test_gain_of_patients_with_two_rows(rows):
+    """Each row twice: the interval is that of the patients."""
+    twice = pd.concat([rows.assign(patient=range(len(rows)))] * 2)
+    asked = {"label": "label", "score": "true_risk", "by": "sex", "threshold": 0.2, "lam": 0.4, "replicates": 100}
+    one, two = (
+        al.audit(frame, **asked, **more).results["benefit"]["groups"][0]["gain"]
+        for frame, more in ((rows, {}), (twice, {"cluster": "patient"}))
+    )
+    assert two["estimate"] == pytest.approx(one["estimate"], abs=1e-11)
+    assert two["high"] - two["low"] == pytest.approx(one["high"] - one["low"], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "known"),
+    [
+        ("A:0,0,40,10; B:9,9,30,20", 0.1, False),  # nobody flagged
+        ("A:0,20,0,0; B:9,9,30,20", 0.1, False),  # everybody a false positive
+        ("A:0,20,30,2; B:9,9,30,20", 0.0, False),  # a false positive costs nothing, and there is no other flag
+        ("A:0,20,30,2; B:9,9,30,20", 0.1, True),
+        ("A:1,0,30,2; B:9,9,30,20", 0.1, True),
+    ],
+)
+def test_a_gain_that_is_one_for_all_has_no_interval(text, threshold, known):
+    results = al.audit(text, lam=0.3, benefit_threshold=threshold, replicates=100).results
+    gain = results["benefit"]["groups"][0]["gain"]
+    cells = [int(n) for n in text.split(";")[0][2:].split(",")]
+    w = threshold / (1 - threshold)
+    assert gain["estimate"] == pytest.approx(0.3 * (cells[0] - w * cells[1]) / sum(cells))
+    assert (gain["low"] is not None, gain["high"] is not None) == (known, known)
+
+
 def test_capacity_from_the_rows(rows, found):
     """At most the capacity is flagged, and the next lower edge would flag more."""
     held = found.results["capacity"]
@@ -371,16 +433,213 @@ def test_follow_ups_keep_their_word(rows, found):
     assert seen == {"threshold", "pair", "by"}
 
 
-@pytest.mark.parametrize("text", [CASE, "A:9,1,90,9; B:60,40,600,4", "A:30,70,70,30; B:30,70,70,31"])
-def test_limit_follow_up_turns_the_verdict(text):
-    """The limit that a follow-up names gives that metric the other verdict, and leaves the value."""
-    results = al.audit(text).results
-    (line,) = [line for line in results["follow_ups"] if "limits" in line["parameters"]]
-    ((metric, _),) = line["parameters"]["limits"].items()
-    again = al.audit(text, limits=line["parameters"]["limits"]).results
-    before, after = (next(v for v in r["verdicts"] if v["metric"] == metric) for r in (results, again))
-    assert before["value"] == after["value"]
-    assert {before["verdict"], after["verdict"]} == {"pass", "fail"}
+NEVER = {"lam": 0.3, "benefit_threshold": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (CASE, {}),
+        (CASE, NEVER),
+        (CASE, {"limits": {"EOpp": 0.0995}}),  # a value next to its limit
+        (CASE, {"level": 0.99}),
+        (CASE, {"level": 0.99, "lam": {"Women": 0.2, "Men": 0.4}, "benefit_threshold": 0.1}),
+        ("A:0,0,40,10; B:0,0,30,20", NEVER),  # PPV undefined
+        ("A:0,0,40,0; B:0,0,30,0", {"level": 0.99}),  # nobody has the outcome
+        ("A:0,3,40,0; B:0,4,30,0", {"level": 0.99, "lam": {"A": 0.2, "B": 0.4}, "benefit_threshold": 0.1}),
+        ("A:9,0,0,3; B:8,0,0,2", {"level": 0.995, "lam": 1e-4, "benefit_threshold": 0.1}),  # all have it
+    ],
+)
+def test_three_follow_ups_and_none_moves_a_limit(text, options):
+    """Each differs from what was asked, and can be asked."""
+    results = al.audit(text, **options).results
+    assert len(results["follow_ups"]) == 3
+    assert "limits" not in KNOWN
+    assert len({str(line["parameters"]) for line in results["follow_ups"]}) == 3
+    for line in results["follow_ups"]:
+        assert "limit" not in line["why"]["text"]
+        for name, value in line["parameters"].items():
+            assert value != results["options"][name]
+        again = al.audit(text, **(options | line["parameters"])).results["options"]
+        assert all(again[name] == value for name, value in line["parameters"].items())
+
+
+def test_a_treatment_by_group_is_halved_in_each():
+    results = al.audit(CASE, lam={"Women": 0.25, "Men": 1e-4}, benefit_threshold=0.1, replicates=100).results
+    asked = [line["parameters"]["lam"] for line in results["follow_ups"] if "lam" in line["parameters"]]
+    assert asked == [{"Women": 0.125, "Men": 5e-5}]
+
+
+@pytest.mark.parametrize(("gap", "which"), [((-0.2, -0.3, -0.1), "smallest"), ((-0.1, -0.3, 0.1), "largest")])
+def test_a_threshold_that_was_looked_for_comes_with_the_band(gap, which):
+    from auditlib.audits.follow_ups import follow_ups
+
+    near = [(0.1, -0.02), (0.2, -0.2), (0.3, -0.25), (0.4, -0.4)]
+    points = [
+        {"threshold": t, "estimate": e, "low": e - 0.1, "high": e + 0.1, "band_low": e - 0.15, "band_high": e + 0.15}
+        for t, e in near
+    ]  # fmt: skip
+    results = al.audit(CASE, replicates=100).results
+    results["questions"]["chance"]["gap"] |= dict(zip(("estimate", "low", "high"), gap, strict=True))
+    results["threshold"]["value"] = 0.2
+    results["questions"]["thresholds"] = {"available": True, "points": points, "range": [0.1, 0.3]}
+    line = follow_ups(results)[0]
+    t, said = (0.1, "−2.0 points (simultaneous band −17.0 to +13.0)")
+    if which == "largest":
+        t, said = (0.3, "−25.0 points (simultaneous band −40.0 to −10.0)")
+    assert line["parameters"] == {"threshold": t}
+    assert line["why"]["text"] == f"At {t}, the threshold nearby with the {which} gap, it is {said}."
+    place = [point["threshold"] for point in points].index(t)
+    path = f"/questions/thresholds/points/{place}"
+    assert [number["pointer"] for number in line["why"]["numbers"]] == [
+        f"{path}/{name}" for name in ("threshold", "estimate", "band_low", "band_high")
+    ]
+
+
+def said_by(results, start):
+    return [line for line in results["caveats"] if line["text"].startswith(start)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"EOpp": 0.11}, "EOpp 0.11 instead of 0.1"),
+        ({"Cal": 0.2, "DI": 0.9, "EOpp": 0.1}, "DI 0.9 instead of 0.8, Cal 0.2 instead of 0.05"),
+        ({"SPD": 0.10004, "DI": 0.79999}, "DI just under 0.8 instead of 0.8, SPD just over 0.1 instead of 0.1"),
+        ({"EOpp": 0.1}, None),
+        ({}, None),
+    ],
+)
+def test_changed_limits_are_said_early(limits, said):
+    results = al.audit(CASE, limits=limits, replicates=100).results
+    found = said_by(results, "Limits")
+    if said is None:
+        assert found == []
+        return
+    assert found == [results["caveats"][0]]
+    assert found[0]["text"] == f"Limits were changed: {said}."
+    metrics = [part.split(" ")[0] for part in said.split(", ")]
+    assert [number["pointer"] for number in found[0]["numbers"]] == [f"/options/limits/{name}" for name in metrics]
+
+
+def test_all_limits_changed_is_one_sentence_still():
+    limits = {"DI": 0.81234, "SPD": 0.112, "EOpp": 0.112, "EOD": 0.112, "PP": 0.112, "TI": 0.312, "Cal": 0.0512}
+    (found,) = said_by(al.audit(CASE, limits=limits, replicates=100).results, "Limits")
+    assert len(found["numbers"]) == 7
+    assert len(found["text"]) <= 300
+
+
+def test_a_given_threshold_may_have_been_looked_for(rows):
+    """Where it was given, and with the words of the band where there is one."""
+    asked = {"label": "label", "score": "true_risk", "by": "sex", "replicates": 100}
+    start = "If the threshold was looked for among others, its interval does not allow for that"
+    counts = al.count(rows, label="label", score="true_risk", by="sex", thresholds=[0.2])
+    for found in (al.audit(rows, threshold=0.2, **asked), al.audit(counts, threshold=0.2, replicates=100)):
+        (caveat,) = said_by(found.results, start)
+        assert caveat["text"] == f"{start}: use the band."
+    (caveat,) = said_by(al.audit(counts.cut(0.2), threshold=0.2, replicates=100).results, start)
+    assert caveat["text"] == f"{start}."
+    for found in (
+        al.audit(rows, **asked),
+        al.audit(rows, threshold="top20", **asked),
+        al.audit(CASE, replicates=100),
+        al.audit_gap("cdc_diabetes", "sex", threshold=0.2, replicates=100),
+    ):
+        assert said_by(found.results, "If the threshold") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("A:5,4,400,20; B:30,100,400,20", True),  # nine flagged
+        ("A:5,5,400,20; B:30,100,400,20", False),
+        ("A:0,0,400,20; B:30,100,400,20", False),  # nobody: undefined
+        ("A:50,4,400,20; B:30,100,400,20; C:1,0,9,9", True),  # not one of the two compared
+        (CASE, False),
+    ],
+)
+def test_a_verdict_on_few_flagged(text, there):
+    results = al.audit(text, replicates=100).results
+    (line,) = [line for line in results["verdicts"] if line["metric"] == "PP"]
+    found = said_by(results, "PP")
+    assert [one["text"] for one in found] == ["PP rests on under ten flagged people in a group."] * there
+    assert not there or line["verdict"] in ("pass", "fail")
+
+
+def test_a_verdict_on_few_flagged_names_its_attribute_where_there_are_more(rows):
+    frame = rows.assign(ward=np.where(np.arange(len(rows)) < 40, "new", "old"))
+    asked = {"label": "label", "score": "true_risk", "by": ["sex", "ward"], "threshold": 0.2, "replicates": 100}
+    results = al.audit(frame, **asked).results
+    flagged = {line["group"]: line["tp"] + line["fp"] for line in results["groups"]}
+    assert 0 < flagged["new"] < 10 <= min(flagged["F"], flagged["M"])
+    (found,) = said_by(results, "PP")
+    assert found["text"] == "PP by “ward” rests on under ten flagged people in a group."
+
+
+def test_that_zero_shows_nothing_stands_before_what_holds_always(found):
+    texts = [line["text"] for line in found.results["caveats"]]
+    zero = texts.index("An interval that contains zero does not show that the groups are alike.")
+    general = [n for n, text in enumerate(texts) if text.startswith(("Several attributes", "All intervals", "Only"))]
+    assert len(general) == 3
+    assert zero == min(general) - 1
+
+
+SWAPPED = "The order of the numbers is TP, FP, TN, FN; swapping TN and FN would give this."
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("Women:80,40,30,800; Men:120,90,25,700", "90.2%"),  # as CASE, with TN and FN in each other's place
+        ("A:2,2,3,2; B:9,1,1,0", "65.0%"),  # more in one group, fewer in the other
+        ("A:25,25,25,25; B:25,25,25,26", "50.2%"),
+        ("A:25,25,25,25; B:25,25,26,26", None),
+        (CASE, None),
+    ],
+)
+def test_most_people_with_the_outcome(text, share):
+    """More than half: said first, with a number of the results, and with what may have been swapped."""
+    results = al.audit(text, replicates=100).results
+    cells = np.array([[int(n) for n in part.split(":")[1].split(",")] for part in text.split(";")]).sum(axis=0)
+    assert results["input"]["prevalence"] == pytest.approx((cells[0] + cells[3]) / cells.sum())
+    found = [line for line in results["caveats"] if "TP, FP, TN, FN" in line["text"]]
+    if share is None:
+        assert found == []
+        return
+    assert found == [results["caveats"][0]]
+    assert found[0]["text"] == f"More than half of the people, {share}, have the outcome. {SWAPPED}"
+    assert found[0]["numbers"] == [{"text": share, "pointer": "/input/prevalence", "form": "percent"}]
+
+
+def test_rows_with_a_common_outcome_were_not_swapped(rows):
+    """Rows have names for their columns: only what is typed in an order can be in the wrong one."""
+    found = al.audit(rows.assign(label=1 - rows["label"]), label="label", score="true_risk", by="sex", replicates=100)
+    assert found.results["input"]["prevalence"] == pytest.approx(1 - rows["label"].mean())
+    assert found.results["input"]["prevalence"] > 0.5
+    assert not any("TP, FP" in line["text"] for line in found.results["caveats"])
+
+
+def test_specifications_of_the_book_are_not_of_a_model_fitted_anew():
+    from copy import deepcopy
+
+    from auditlib.audits.caveats import caveats
+
+    held = al.audit_gap("cdc_diabetes", "age", replicates=100).results
+    said = "They are not of the model fitted here, nor is a headline that counts them."
+
+    def of_specifications(**known):
+        changed = deepcopy(held)
+        changed["input"] |= known
+        (found,) = [line["text"] for line in caveats(changed) if line["text"].startswith("The specifications are")]
+        return found
+
+    assert held["headline"]["rule"] == "both signs"
+    assert said not in of_specifications()
+    assert of_specifications(fitted="anew", max_rows=50_000, asked_model="hist_gradient_boosting").endswith(said)
+    assert of_specifications(fitted="anew", max_rows=None, age_bands=["18–24", "80+"]).endswith(said)
+    sexes = al.audit_gap("cdc_diabetes", "sex", replicates=100).results
+    sexes["input"] |= {"fitted": "anew", "max_rows": 50_000}
+    assert not any("specifications" in line["text"].lower() for line in caveats(sexes))
 
 
 def test_numbers_stand_where_they_point(found):

@@ -96,7 +96,7 @@ def lie(folder, path, value):
         line["command"] = command
     pictures = figures(results)
     text = {"results.json": as_json(results), "result_card.html": page(results, pictures)}
-    text["summary.md"] = summary(results, al.Counts.read_csv(folder / "counts.csv").small_cells())
+    text["summary.md"] = summary(results)
     for name, svg in text.items() | {(f"figures/{name}.svg", picture.svg) for name, picture in pictures.items()}:
         (folder / name).write_bytes(svg.encode())
 
@@ -185,6 +185,8 @@ def test_what_is_no_json(folder, text, said):
         ("/questions/thresholds/points/0/more", 1, "$.questions.thresholds"),
         ("/verdicts/0/verdict", "maybe", "$.verdicts[0].verdict"),
         ("/tiles/3", ..., "$.tiles"),
+        ("/benefit/groups/0/gain", ..., "'gain' is a required property"),
+        ("/benefit/groups/0/gain/low", "less", "$.benefit.groups[0].gain.low"),
         ("/input/sha256", "abc", "$.input.sha256"),
         ("/follow_ups/2", ..., "$.follow_ups"),
     ],
@@ -290,7 +292,9 @@ def test_a_summary_too_long_or_of_other_results(folder):
         ("/verdicts/7/p_pass", 0.5), ("/verdicts/13/verdict", "undefined"),
         ("/verdicts/0/limit", 0.5), ("/verdicts/1/undefined", 0.5), ("/verdicts/1/bound", 0.5),
         ("/verdicts/9/replication_flip", 0.4999), ("/verdicts/3/dominant", "tie"),
-        ("/benefit/gap/estimate", 0.2), ("/benefit/groups/0/snb/low", -0.2), ("/benefit/tipping/form", "never"),
+        ("/benefit/gap/estimate", 0.2), ("/benefit/groups/0/snb/low", -0.2),
+        ("/benefit/groups/0/gain/estimate", 0.2), ("/benefit/groups/1/gain/high", 0.2), ("/benefit/groups/0/gain/n", 7),
+        ("/benefit/tipping/form", "never"),
         ("/capacity/gap/high", 0.9), ("/capacity/flagged", 0.1), ("/capacity/groups/1/snb/estimate", 0.5),
         ("/attributes/1/spread/high", 0.9), ("/questions/chance/gap/n_a", 7),
         ("/groups/0/n", 999), ("/groups/1/small", True), ("/groups/0/sensitivity/estimate", 0.5),
@@ -306,6 +310,7 @@ def test_a_summary_too_long_or_of_other_results(folder):
         ("/questions/choices/share_below", 0.2), ("/sites/metrics/0/raw", 0.123), ("/sites/metrics/1/passed", 0.123),
         ("/sites/sites", 3), ("/options/seed", 7), ("/options/replicates", 200), ("/options/level", 0.9),
         ("/options/lam", 0.2), ("/options/limits", {"SPD": 0.5}), ("/options/error", 0.5), ("/input/rows", 601),
+        ("/input/prevalence", 0.6), ("/input/small_cells", 0),
         ("/input/label", "left"), ("/input/unit", "patient"), ("/input/positive", "2"), ("/threshold/rule", "given"),
         ("/threshold/flagged", 0.5), ("/comparison/rule", "named"), ("/kind", "estimator"), ("/kind", "counts"),
         ("/published", {"estimate": 0.1, "low": 0.0, "high": 0.2, "source": "x", "groups": ["a", "b"],
@@ -338,6 +343,8 @@ def test_a_verdict_turned_round(folder):
         ("/questions/chance/gap", {"estimate": 0.4, "low": 0.3, "high": 0.5}),
         ("/verdicts/0", {"value": 1.0, "verdict": "pass", "dominant": "pass", "p_pass": 1.0, "vfr": 0.0}),
         ("/groups/0", {"tp": 7}),
+        ("/input", {"small_cells": 0}),
+        ("/input", {"prevalence": 0.01}),
         ("/benefit/gap", {"estimate": 0.01, "low": 0.005, "high": 0.02}),
     ],
 )

@@ -185,6 +185,26 @@ def test_choices_draw_every_interval_by_its_side(name):
     assert estimate.get_ydata() == pytest.approx(sorted(100 * row["estimate"] for row in rows))
 
 
+@pytest.mark.parametrize("name", AUDITS)
+def test_neither_zero_nor_an_end_lies_on_the_frame(name):
+    """All that is drawn along an axis lies a twentieth of it inside."""
+    held, seen = results(name), 0
+    for draw in (drawn.chance, drawn.prevalence, drawn.choices, drawn.benefit):
+        if not drawn.there(held, draw.__name__):
+            continue
+        for ax in draw(held).axes:
+            if draw is drawn.choices and not spans(ax):
+                continue  # a curve of many has them upright
+            low, high = ax.get_xlim()
+            room = 0.05 * (high - low)
+            drawn_at = [*spans(ax).values(), *((x, x) for x in (*dots(ax).values(), *dots(ax, "|").values()))]
+            drawn_at += [(0.0, 0.0) for line in ax.lines if line.get_linestyle() == "--"]
+            for ends in drawn_at:
+                assert low + room <= min(ends) <= max(ends) <= high - room
+                seen += 1
+    assert seen > 3
+
+
 def test_few_choices_have_their_names():
     found = results("rows")["questions"]["choices"]
     ax = drawn.choices(results("rows")).axes[0]

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 import auditlib as al
+from auditlib.audits.shared import edge_of, shared_counts
 from auditlib.card import folder as module
 from auditlib.card.exchange import exchange
-from auditlib.card.folder import as_json, edge_of, files_named, files_of, shared_counts, write
+from auditlib.card.facts import small_cells
+from auditlib.card.folder import as_json, files_named, files_of, write
 from auditlib.card.summary import LONGEST, escaped, summary
 from auditlib.errors import AuditInputError
 from tests.unit.cards import CASE14, refused, rows, run
@@ -57,7 +59,7 @@ def test_the_files(typed, counted, tmp_path):
 
 
 def test_the_counts_are_cut_to_the_question(counted):
-    tables = shared_counts(counted)
+    tables = shared_counts(counted.results, counted.counts)
     assert {name: table.dims for name, table in tables.items()} == {
         "counts.csv": ("sex", "hospital"), "counts-2.csv": ("ward", "hospital"),
     }  # fmt: skip
@@ -92,10 +94,9 @@ def test_half_a_character_is_refused_with_nothing_left(tmp_path):
 
 
 def test_the_summary_says_what_the_results_say(counted):
-    text = summary(counted.results, 12)
+    text = summary(counted.results)
     for said in (counted.results["headline"], *counted.results["tiles"], *counted.results["caveats"]):
         assert escaped(said["text"]) in text
-    assert "12 lines hold fewer than 5 people" in text
     assert "| M | " in text
     assert "By ward: " in text
     assert text.count("| EOD | ") == 1
@@ -135,6 +136,47 @@ def test_a_name_cannot_end_the_block_of_a_command(tmp_path, capsys):
     assert lines.count("   ````sh") == 1
     assert lines.count("   ````") == 1
     assert "   # heading'" in lines
+
+
+# -- small cells --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cluster", [None, "patient"])
+@pytest.mark.parametrize("by", ["sex", ["sex", "ward"]])
+def test_every_file_gives_one_number_of_small_cells(tmp_path, cluster, by):
+    """Card, summary, results, the header of counts.csv, and its lines; the counts before the cut have more."""
+    asked = {"label": "died", "score": "risk", "by": by, "site": "hospital", "cluster": cluster, "replicates": 100}
+    found = al.audit(rows(600), threshold=0.3, **asked)
+    place = found.write(tmp_path / "a")
+    text = {name: (place / name).read_text(encoding="utf-8") for name in FILES if "." in name}
+    number = json.loads(text["results.json"])["input"]["small_cells"]
+    frame = al.Counts.read_csv(place / "counts.csv").to_frame()
+    lines = frame["n"] * frame["units"] if cluster else frame["n"]  # of a pattern that several patients have
+    assert number == (lines < 5).sum() > 0
+    assert json.loads(text["counts.csv"].splitlines()[1][2:])["small"] == number
+    said = f"{number} lines of counts.csv hold fewer than 5 {'rows' if cluster else 'people'}: who knows these people"
+    for name in ("result_card.html", "summary.md"):
+        assert text[name].count(said) == 1
+        assert text[name].count("Further tables say theirs in their headers (small).") == (by != "sex")
+    assert number < found.counts.small_cells()
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (0, "No line of counts.csv holds fewer than 5 people."),
+        (1, "1 line of counts.csv holds fewer than 5 people: who knows"),
+    ],
+)
+def test_none_or_one_small_cell(typed, cells, said):
+    held = {**typed.results, "input": {**typed.results["input"], "small_cells": cells}}
+    assert small_cells(held).startswith(said)
+    assert ("fewer than 5" in summary(held)) == bool(cells)
+
+
+def test_small_cells_of_matrices():
+    found = al.audit("A:4,5,45,10; B:20,10,60,3", replicates=100).results
+    assert found["input"]["small_cells"] == 2
 
 
 # -- where it may stand -------------------------------------------------------------------------------------------

@@ -5,13 +5,16 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from auditlib.audits.caveats import ZERO
 from auditlib.audits.names import clean
 from auditlib.audits.said import shown
 from auditlib.card.names import marked
-from auditlib.card.page import _stressed, fragment, page
-from auditlib.card.readings import limits, rate, readings, tipping
+from auditlib.card.page import PAPER, _stressed, fragment, page
+from auditlib.card.readings import limits, readings, tipping
+from auditlib.card.tables import tables
 from auditlib.card.words import BARRED, barred
 from auditlib.errors import AuditInputError
 from auditlib.plots import style
@@ -210,17 +213,60 @@ def test_undefined_says_why_and_never_reads_as_a_number():
 def test_net_benefit_by_group_beside_nobody_treated():
     held = results("rows")
     rows = cells(read("rows"), "benefit")
-    assert rows[0] == ["race", "n", "With this model", "Nobody treated", "At capacity"]
+    assert rows[0] == ["race", "n", "With this model", "Nobody treated", "Gained by use", "At capacity"]
     found = {line["group"]: line for line in held["benefit"]["groups"]}
     groups = {line["group"]: line for line in held["groups"]}
     capped = {line["group"]: line["snb"] for line in held["capacity"]["groups"]}
     for row in rows[1:]:
         line, low, high = found[row[0]], *(1 - groups[row[0]]["prevalence"][end] for end in ("high", "low"))
-        assert row[2] == rate(line["snb"], "ten thousand")
-        assert row[3] == rate({"estimate": line["untreated"], "low": low, "high": high}, "ten thousand")
-        assert row[4] == rate(capped[row[0]], "ten thousand")
+        assert row[2] == limits(line["snb"], "ten thousand")
+        assert row[3] == limits({"estimate": line["untreated"], "low": low, "high": high}, "ten thousand")
+        assert row[4] == limits(line["gain"], "per ten thousand")
+        assert row[5] == limits(capped[row[0]], "ten thousand")
     assert limits(held["benefit"]["gap"], "per ten thousand") in read("rows").text
     assert limits(held["capacity"]["gap"], unit=" points") in read("rows").text
+
+
+def test_net_benefit_is_called_by_both_of_its_questions():
+    (table,) = [each for each in tables(results("benefit")) if each.name == "benefit"]
+    assert table.caption == "Who ends better off, and who gains (per 10,000, λ = 0.3)"
+    assert "Gained: over nobody treated." in table.note
+    women = [*map(str, table.rows[0])]
+    assert women[4] == "+239 (+185 to +292)"  # 0.3 · (80 − 40/9)/950
+    gained = 0.3 * np.repeat([1, -1 / 9, 0], [80, 40, 830])
+    half = 1.96 * gained.std() / 950**0.5
+    assert women[4] == "+{:.0f} (+{:.0f} to +{:.0f})".format(
+        *(10_000 * gained.mean() + 10_000 * k * half for k in (0, -1, 1))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [("benefit", []), ("rows", ["n", "Nobody treated"]), ("long", ["Nobody treated"])],  # λ stays
+)
+def test_columns_that_paper_has_no_room_for(name, left):
+    """Head and cells of them are on the screen alone, and all are there."""
+    rows = [row for row in read(name).elements if row["tag"] in ("th", "td")]
+    heads = [e for e in rows if e["attrs"].get("scope") == "col" and e["attrs"].get("class") == "al-screen"]
+    assert [e["text"] for e in heads] == left
+    cells_ = [e for e in rows if e["tag"] == "td" and e["attrs"].get("class") == "al-screen"]
+    assert len(cells_) == len(left) * (len(cells(read(name), "benefit")) - 1)
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_on_paper_zero_is_never_left_out_of_the_caveats(name):
+    """What else is there fits, comes in its order, and the rest is counted."""
+    held, found = results(name), read(name)
+    texts = [caveat["text"] for caveat in held["caveats"]]
+    items = [e for e in found.elements if e["tag"] == "li" and e["text"].strip() in map(clean, texts)]
+    assert len(items) == len(texts)
+    printed = [text for text, item in zip(texts, items, strict=True) if item["attrs"].get("class") != "al-screen"]
+    assert ZERO in printed
+    others = [text for text in texts if text != ZERO]
+    assert [text for text in printed if text != ZERO] == others[: len(printed) - 1]
+    assert sum(map(len, printed)) <= PAPER or len(printed) == 2
+    if len(printed) < len(texts):
+        assert f"{len(texts) - len(printed)} more in results.json." in found.text
 
 
 def test_one_effect_a_group_stands_beside_it():
@@ -251,7 +297,7 @@ def test_sites_and_other_attributes():
     assert rows[4] == ["κ", *("–" if line["kappa"] is None else shown(line["kappa"], "value") for line in metrics)]
     assert "Do 6 sites agree?" in read("sites").text
     spread = held["attributes"][1]["spread"]
-    assert f"“place”: 8 groups, sensitivities spread over {rate(spread)} points;" in read("sites").text
+    assert f"“place”: 8 groups, sensitivities spread over {limits(spread, 'width')} points;" in read("sites").text
 
 
 def test_the_published_gap_stands_beside_ours():
@@ -291,8 +337,8 @@ def test_how_it_was_made_stands_last():
         f"auditlib {held['auditlib']} · seed 42 · 200 replicates · 95% intervals · SHA-256 of the input"
     )
     assert held["input"]["sha256"] in foot
-    assert "4,531 cells of the counts hold under 5 people" in foot
-    assert "No cell of the counts holds under 5 people." in read("confusion").texts("footer")[0]
+    assert f"{held['input']['small_cells']:,} lines of counts.csv hold fewer than 5 rows: who knows these" in foot
+    assert "No line of counts.csv holds fewer than 5 people." in read("confusion").texts("footer")[0]
 
 
 @pytest.mark.parametrize("level", [1, 3, 5])

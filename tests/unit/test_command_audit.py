@@ -92,8 +92,24 @@ def test_what_is_printed(preds, tmp_path, capsys):
     assert len(commands) == 3
     progress = [f"reading {preds}", "counting 600 rows", "100 replicates", f"writing {tmp_path / 'card'}"]
     assert [line.removesuffix(" …") for line in err.splitlines()[:4]] == progress
-    assert "fewer than 5 people" in err
+    assert f"note: {held['input']['small_cells']} lines of counts.csv hold fewer than 5 people: who knows" in err
     assert status == 0
+
+
+def test_columns_by_the_options_that_name_them(preds, tmp_path, capsys):
+    out = ["--out", tmp_path / "card", "--quiet"]
+    start = f"auditlib: error: {str(preds)!r}: "
+    columns = "the columns are: 'died', 'risk', 'sex', 'ward', 'hospital', 'patient'."
+    found = refused(capsys, *asked(preds, "--site", "hosp", *out))
+    assert found == f"{start}site='hosp' is not a column (did you mean 'hospital'?); {columns}"
+    found = refused(capsys, *asked(preds, "--cluster", "pat", "--by", "wards", *out))
+    assert found == f"{start}by='wards', cluster='pat' are not columns (did you mean 'ward', 'patient'?); {columns}"
+    found = refused(capsys, *asked(preds, "--site", "sex", *out))
+    assert found == "auditlib: error: column 'sex' is used twice (by and site); name another column for one of them."
+    found = refused(capsys, "audit", preds, "--label", "risk", "--score", "died", "--by", "sex", *out)
+    assert "they look swapped; write label='died' and score='risk' (--label, --score)." in found
+    assert "positive" not in found
+    assert not (tmp_path / "card").exists()
 
 
 def test_quiet_is_quiet(tmp_path, capsys):
@@ -113,8 +129,6 @@ def test_follow_ups_run_when_pasted(preds, tmp_path, capsys, monkeypatch):
         for name, value in line["parameters"].items():
             if name == "by":
                 assert list(found["input"]["groups"]) == value
-            elif name == "limits":
-                assert value.items() <= found["options"]["limits"].items()
             else:
                 assert found["options"][name] == value
         assert run(capsys, "check", f"audit-card-{number}")[0] == 0
@@ -194,6 +208,9 @@ def test_what_cannot_be_added(hospitals, preds, tmp_path, capsys):
     assert "--label goes with rows" in refused(capsys, "audit", hospitals[0], "--label", "died", *out)
     assert "--bins goes with rows" in refused(capsys, "audit", hospitals[0], "--bins", "20", *out)
     assert "'age' is not a group here" in refused(capsys, "audit", hospitals[0], "--by", "age", *out)
+    assert "site='hosp' is not a group here (did you mean 'hospital'?); there are: 'sex', 'hospital'." in refused(
+        capsys, "audit", hospitals[0], "--by", "sex", "--site", "hosp", *out
+    )
     damaged = tmp_path / "damaged.csv"
     damaged.write_bytes(hospitals[0].read_bytes()[:-20])
     assert "damaged.csv" in refused(capsys, "audit", damaged, *out)

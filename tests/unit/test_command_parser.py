@@ -152,9 +152,10 @@ def test_a_follow_up_is_the_command_with_what_changes():
     assert found.options == rest | {"threshold": "0.14", "out": "next"}
 
 
-def test_other_limits_stay():
-    found = asked(command(GIVEN, {"limits": {"SPD": 0.05}}, "next"))
-    assert values.by_name("limits", found.options["limits"]) == {"DI": 0.9, "SPD": 0.05}
+def test_a_treatment_by_group_takes_the_place_of_the_one_asked_for():
+    found = asked(command(GIVEN, {"lam": {"F": 0.1, "M": 0.15}}, "next"))
+    assert values.by_name("lam", found.options["lam"]) == {"F": 0.1, "M": 0.15}
+    assert found.options["limits"] == "DI=0.9"
 
 
 def test_another_attribute_forgets_the_groups_of_the_first():

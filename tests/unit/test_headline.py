@@ -16,7 +16,13 @@ def estimate(value, low, high, **more):
     return {"estimate": value, "low": low, "high": high, **more}
 
 
-BESIDE = {"input": {"people": 5_000, "unit": "row"}, "options": {"level": 0.95}}
+GROUPS = [  # those compared stand in no place of their own
+    {"attribute": "ward", "group": "Women", "n": 7},
+    {"attribute": "sex", "group": "X", "n": 9},
+    {"attribute": "sex", "group": "Women", "n": 1_150},
+    {"attribute": "sex", "group": "Men", "n": 1},
+]
+BESIDE = {"input": {"people": 5_000, "unit": "row"}, "options": {"level": 0.95}, "groups": GROUPS}
 
 
 def results(**changed):
@@ -41,7 +47,7 @@ def results(**changed):
     }  # fmt: skip
     for name, more in changed.items():
         questions[name] = {**questions[name], **more}
-    return {"questions": questions, "comparison": {"a": "Women", "b": "Men"}, **deepcopy(BESIDE)}
+    return {"questions": questions, "comparison": {"attribute": "sex", "a": "Women", "b": "Men"}, **deepcopy(BESIDE)}
 
 
 BOTH = {"above": 4, "below": 30, "share_above": 0.1, "share_below": 0.75}
@@ -77,7 +83,11 @@ NONE = {"available": False, "why": "Confusion matrices hold one threshold."}
             "the group with fewer has 20 people",
         ),
         ({"chance": CHANCE, "prevalence": PPV}, "PPV turns", "changes sign"),
-        ({"chance": EMPTY, "choices": BOTH}, "undefined", "“Women” has nobody with the outcome (5,000 people in all)"),
+        (
+            {"chance": EMPTY, "choices": BOTH},
+            "undefined",
+            "“Women” has nobody with the outcome among its 1,150 people.",
+        ),
         ({"thresholds": NONE, "choices": NONE}, "alone", "could not be tried"),
         ({"choices": NONE}, "alone", "at all 4 thresholds near"),
         ({"choices": NONE, "thresholds": {"same_side": 3}}, "alone", "not at all thresholds near"),
@@ -97,9 +107,23 @@ def test_rules_in_their_order(changed, rule, words):
     assert 1 <= len(said.numbers) <= 2
 
 
-def test_both_groups_empty():
-    both = {"gap": estimate(None, None, None, n_a=0, n_b=0)}
-    assert "“Women” and “Men” have nobody" in headline(results(chance=both))[1].text
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "unit", "said"),
+    [
+        (0, 0, "row", "neither “Women” (1,150 people) nor “Men” (1 person) has anybody with the outcome."),
+        (0, 0, "who", "neither “Women” (1,150 rows) nor “Men” (1 row) has anybody with the outcome."),
+        (3, 0, "row", "“Men” has nobody with the outcome among its 1 person."),
+        (0, 3, "who", "“Women” has nobody with the outcome among its 1,150 rows."),
+    ],
+)
+def test_groups_without_the_outcome_have_their_own_sizes(n_a, n_b, unit, said):
+    held = results(chance={"gap": estimate(None, None, None, n_a=n_a, n_b=n_b)})
+    held["input"]["unit"] = unit
+    rule, found = headline(held)
+    assert rule == "undefined"
+    assert found.text == f"There is no gap to judge: {said}"
+    places = [2] * (n_a == 0) + [3] * (n_b == 0)
+    assert [pointer for _, pointer, _ in found.numbers] == [f"/groups/{place}/n" for place in places]
 
 
 @pytest.mark.parametrize("changed", [{}, {"choices": BOTH}, {"chance": EMPTY}, {"thresholds": NONE, "choices": NONE}])
@@ -127,7 +151,7 @@ def test_rows_of_patients_are_not_people():
 def test_long_names_stay_apart():
     """Two names with one beginning are cut so that they differ."""
     held = results()
-    held["comparison"] = {
+    held["comparison"] |= {
         "a": "Patients of the eastern part of the city, 1",
         "b": "Patients of the eastern part of the city, 2",
     }
@@ -159,10 +183,26 @@ def test_names_in_sentences():
 @pytest.mark.parametrize(
     ("value", "form", "text"),
     [
-        (-0.0004, "points", "0.0"), (0.0, "points", "0.0"), (0.5, "share", "50%"), (1.0, "share", "100%"),
+        (-0.0004, "points", "−0.04"), (0.0, "points", "0.0"), (-0.00004, "points", "−0.004"),
+        (0.0004, "points", "+0.04"), (0.000499, "points", "+0.05"), (0.0006, "points", "+0.1"),
+        (5e-6, "points", "+0.0005"), (-4.9e-6, "points", "0.0"), (1e-15, "width", "0.0"), (0.00004, "width", "0.004"),
+        (0.0, "width", "0.0"), (0.0004, "percent", "0.0%"), (-0.0331, "points", "−3.3"), (0.412, "width", "41.2"),
+        (0.5, "share", "50%"), (1.0, "share", "100%"),
         (0.0, "share", "0%"), (0.995, "share", "over 99%"), (0.001, "share", "under 1%"), (None, "points", "undefined"),
         (0.11613, "risk", "0.116"), (-0.004, "per ten thousand", "−40"), (1e12, "count", "1,000,000,000,000"),
     ],
 )  # fmt: skip
 def test_forms(value, form, text):
     assert shown(value, form) == text
+
+
+@pytest.mark.parametrize("share", [10.0**-power * digit for power in range(1, 6) for digit in (1, 4.96, 5, 9.7)])
+@pytest.mark.parametrize("form", ["points", "width"])
+def test_what_is_not_zero_does_not_read_as_zero(share, form):
+    """Down to 0.0005 points, and with its sign; never more than half of the last digit off."""
+    for sign in (1, -1) if form == "points" else (1,):
+        text = shown(sign * share, form)
+        value = float(text.replace("−", "-"))
+        assert value * sign > 0
+        digit = 10.0 ** -len(text.partition(".")[2])
+        assert abs(value - 100 * sign * share) <= 0.5001 * digit

@@ -375,6 +375,140 @@ def test_one_score():
         al.audit(both)
 
 
+# -- columns that are not there, that play two parts, or each other's --------------------------------------------------
+
+NAMES = "'died', 'risk', 'sex', 'ward', 'hospital', 'patient'"
+FRAMES = {
+    "pandas": lambda frame, _: frame,
+    "Polars": lambda frame, _: pl.from_pandas(frame).lazy(),
+    "PyArrow": lambda frame, _: pl.from_pandas(frame).to_arrow(),
+    "CSV": lambda frame, place: written(frame, place / "x.csv", "to_csv"),
+    "Parquet": lambda frame, place: written(frame, place / "x.parquet", "to_parquet"),
+}
+
+
+def written(frame, path, how):
+    getattr(frame, how)(path, index=False)
+    return Path(path)
+
+
+@pytest.mark.parametrize("way", FRAMES)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"site": "hosp"}, "site='hosp' is not a column (did you mean 'hospital'?)"),
+        ({"cluster": "patents"}, "cluster='patents' is not a column (did you mean 'patient'?)"),
+        ({"by": ["sex", "Ward"]}, "by='Ward' is not a column (did you mean 'ward'?)"),
+        ({"label": "dead"}, "label='dead' is not a column (did you mean 'died'?)"),
+        ({"score": "rsik", "site": "zzz"}, "score='rsik', site='zzz' are not columns (did you mean 'risk'?)"),
+        ({"site": "zzz"}, "site='zzz' is not a column"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_with_its_option(tmp_path, way, given, said):
+    with pytest.raises(al.AuditInputError) as error:
+        al.audit(FRAMES[way](D, tmp_path), **(K | given))
+    assert (
+        str(error.value)
+        .removeprefix(f"{str(tmp_path / 'x.csv')!r}: ")
+        .removeprefix(f"{str(tmp_path / 'x.parquet')!r}: ")
+        == f"{said}; the columns are: {NAMES}."
+    )
+
+
+@pytest.mark.parametrize("way", FRAMES)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"site": "sex"}, "column 'sex' is used twice (by and site)"),
+        ({"by": ["sex", "ward"], "site": "ward"}, "column 'ward' is used twice (by and site)"),
+        ({"by": ["sex", "sex"]}, "column 'sex' is used twice (by)"),
+        ({"score": "died"}, "column 'died' is used twice (label and score)"),
+        ({"cluster": "risk"}, "column 'risk' is used twice (score and cluster)"),
+        ({"site": "died"}, "column 'died' is used twice (label and site)"),
+    ],
+)
+def test_a_column_in_two_parts_is_named_with_both(tmp_path, way, given, said):
+    with pytest.raises(al.AuditInputError) as error:
+        al.audit(FRAMES[way](D, tmp_path), **(K | given))
+    assert str(error.value) == f"{said}; name another column for one of them."
+
+
+def test_a_group_may_be_the_unit():
+    """People of one ward are drawn together."""
+    found = al.audit(D, **(K | {"by": "hospital", "cluster": "ward"})).results
+    assert (found["input"]["unit"], found["input"]["units"]) == ("ward", 3)
+    both = al.audit(D, **(K | {"by": "hospital", "cluster": "hospital"})).results
+    assert both["input"]["units"] == 2
+
+
+def test_a_site_that_counts_or_a_classifier_do_not_have():
+    counts = al.count(D, label="died", score="risk", by=["sex", "hospital"])
+    asked = {"by": "sex", **QUICK}
+    with bad(r"^site='hosp' is not a group here \(did you mean 'hospital'\?\); there are: 'sex', 'hospital'\.$"):
+        al.audit(counts, site="hosp", **asked)
+    with bad(r"^column 'sex' is used twice \(by and site\); name another column for one of them\.$"):
+        al.audit(counts, site="sex", **asked)
+    with bad(r"^by='age' is not a group here; there are: 'group'\.$"):
+        al.audit(CASE14, by="age")
+    with bad(r"^site='hosp' is no column of X \(did you mean 'hospital'\?\); name one of X, or of by\.$"):
+        fitted(X=D[["risk", "hospital"]], site="hosp")
+    with bad(r"^cluster='patents' is no column of X \(did you mean 'patient'\?\); name one of X, or of by\.$"):
+        fitted(by=D[["sex", "patient"]], cluster="patents")
+    with bad(r"^by='Sex' is no column of X \(did you mean 'sex'\?\); pass the groups themselves"):
+        fitted(X=D[["risk", "sex"]], by="Sex")
+    for by in ("sex", D.sex, D[["sex"]]):
+        with bad(r"^column 'sex' is used twice \(by and site\)"):
+            fitted(X=D[["risk", "sex"]], by=by, site="sex")
+    assert fitted(by=D[["sex", "hospital"]], site="hospital")["sites"]["sites"] == 2
+
+
+@pytest.mark.parametrize("way", FRAMES)
+@pytest.mark.parametrize("outcome", [lambda y: y, lambda y: y.astype(float), lambda y: y == 1])
+@pytest.mark.parametrize("positive", [None, 1])
+def test_label_and_score_swapped(tmp_path, way, outcome, positive):
+    """Risks are no outcomes with one value that counts: naming it, as other labels need, would lead further astray."""
+    frame = FRAMES[way](D.assign(died=outcome(D.died)), tmp_path)
+    given = None if positive is None else "1" if isinstance(frame, Path) else positive
+    with pytest.raises(al.AuditInputError) as error:
+        al.audit(frame, **(K | {"label": "risk", "score": "died"}), positive=given)
+    assert str(error.value) == (
+        "label 'risk' holds numbers between 0 and 1, score 'died' only 0 and 1 (or true and false): they look swapped; "
+        "write label='died' and score='risk' (--label, --score)."
+    )
+
+
+@pytest.mark.parametrize("way", FRAMES)
+@pytest.mark.parametrize(
+    ("label", "score"),
+    [
+        (D.died + 1, D.risk),  # another coding of the outcome
+        (D.died / 2, D.died),  # one value between 0 and 1
+        (D.risk, D.risk.round(1)),  # two risks
+        (10 * D.risk, D.died),  # numbers beyond 1
+    ],
+)
+def test_what_does_not_look_swapped_still_asks_for_the_outcome(tmp_path, way, label, score):
+    frame = FRAMES[way](D.assign(y=label, p=score), tmp_path)
+    with bad(r"label 'y'.* say which value counts, with positive="):
+        al.audit(frame, **(K | {"label": "y", "score": "p"}))
+
+
+def test_swapped_with_a_decimal_comma(tmp_path):
+    D.to_csv(tmp_path / "x.csv", index=False, sep=";", decimal=",")
+    with bad("label 'risk' .* score 'died' .* they look swapped"):
+        al.audit(tmp_path / "x.csv", **(K | {"label": "risk", "score": "died"}))
+
+
+def test_swapped_is_not_said_of_another_error():
+    """Nor where the columns hold what cannot be told apart."""
+    with bad("group 'sex': 1 of 1,200 rows have no value"):
+        al.audit(D.assign(sex=D.sex.where(D.index > 0)), **K)
+    with bad("label 'died'"):
+        al.audit(D.assign(died=[[1]] * len(D)), **K)
+    with bad("label 'risk' holds text"):
+        al.audit(D.assign(risk="1e99999999999999999999"), **(K | {"label": "risk", "score": "died"}))
+
+
 # -- hospitals ------------------------------------------------------------------------------------------------------
 
 

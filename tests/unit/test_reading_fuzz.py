@@ -6,7 +6,9 @@ from collections import Counter
 import pytest
 
 import auditlib as al
+from auditlib.studies import study_table
 from tests.studies import fuzz_inputs, fuzz_parsers
+from tests.studies.__main__ import STUDIES
 from tests.studies.fuzz_parsers import KINDS, Found
 
 
@@ -22,6 +24,17 @@ def test_every_kind_is_both_read_and_refused(table):
     assert (table["read"] + table["refused"] == 100).all()
     assert (table["read"] >= 5).all()
     assert (table["refused"] >= 5).all()
+
+
+def test_the_full_study():
+    """The committed table: 10,000 inputs of every kind, each read or refused in one line."""
+    assert STUDIES["fuzz_parsers"] is fuzz_parsers.run
+    full = study_table("fuzz_parsers").set_index("kind")
+    assert list(full.index) == list(KINDS)
+    assert (full["inputs"] == 10_000).all()
+    assert (full["read"] + full["refused"] == 10_000).all()
+    assert (full[["read", "refused"]] > 100).all(axis=None)
+    assert (full["memory"] == 0).all()
 
 
 def test_one_seed_gives_the_same_inputs(tmp_path):

@@ -493,6 +493,7 @@ def test_messages_are_one_line_whatever_the_names(tmp_path):
         (GOOD.replace("sex", " sex"), r"by='sex' is not a column \(did you mean ' sex'\?\); the columns are: 'died'"),
         (GOOD.replace("sex", "SEX"), r"did you mean 'SEX'\?"),
         (GOOD.replace("sex", "sexe"), r"did you mean 'sexe'\?"),
+        (GOOD.replace("race", "race_or"), r"by='race' .*did you mean 'race_or'\?"),
         (GOOD.replace("sex", "\u00a0sex"), r"did you mean '\\xa0sex'\?"),
         (GOOD.replace("sex", "gender"), "by='sex' is not a column; the columns are: 'died', 'risk', 'gender', 'race'"),
         (GOOD.replace("died", "y").replace("risk", "p"), "label='died', score='risk' are not columns"),
@@ -504,6 +505,17 @@ def test_messages_are_one_line_whatever_the_names(tmp_path):
 )
 def test_columns_that_are_not_there(tmp_path, content, said):
     refused(tmp_path, content, said)
+
+
+def test_a_site_is_a_group_with_a_name_of_its_own(tmp_path):
+    """Read as the groups are; in messages it is the site."""
+    one = {**ASKED, "by": "sex", "site": "race"}
+    two = read_rows(put(tmp_path, GOOD), **ASKED)
+    assert read_rows(put(tmp_path, GOOD), **one).frame.equals(two.frame)
+    refused(tmp_path, GOOD.replace("race", "place"), r"site='race' is not a column \(did you mean 'place'\?\);", **one)
+    refused(
+        tmp_path, parquet(pa.table({"died": [1], "risk": [0.5], "sex": ["F"]})), "site='race' is not a column;", **one
+    )
 
 
 def test_the_exact_name_comes_first(tmp_path):
@@ -542,6 +554,9 @@ def test_columns_of_parquet(tmp_path):
         {"scores": ["risk", "risk"]},
         {"cluster": "died"},
         {"by": ["risk"]},
+        {"site": "sex"},
+        {"site": "risk"},
+        {"site": 3},
         {"positive": 1},
         {"positive": True},
     ],
