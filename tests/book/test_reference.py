@@ -286,12 +286,34 @@ def studies_of(name):
     return al.Counts.read_csv(ROOT / "data" / "counts" / f"{name}.csv").provenance["dataset"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("chapters/")])
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("intro", "chapters/"))])
 def test_chapters_that_use_a_cohort_stand_in_its_sheet(page):
     used = cohorts_of(page)
     for name in used:
         used_in = sheet(name).split("Used in\n: ")[1].split("\n\n")[0]
         assert f"</{page}>" in used_in, name
+
+
+SIMULATORS = ["stays", "Cohort", "RiskCohort", "Hospitals"]
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_pages_that_simulate_stand_in_the_table(name):
+    row = re.search(rf"^\| \{{py:\w+\}}`auditlib\.simulate\.{name}` .*$", SHEETS, re.MULTILINE)[0]
+    part = {"RiskCohort": "RiskGroup"}.get(name, name)
+    used = [page for page in PAGES if not page.startswith("reference/") and simulates(page) & {name, part}]
+    assert used
+    assert sorted(re.findall(r"</((?:chapters|teach)/[\w-]+)>", row)) == [p for p in sorted(used) if "teach" not in p]
+    assert ("{ref}`assignment <assignment>`" in row) == ("teach/assignment" in used)
+
+
+def simulates(page):
+    """What a page takes from ``auditlib.simulate``."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    taken = re.findall(r"\bsimulate\.(\w+)[(.]", text)
+    for line in re.findall(r"^from auditlib\.simulate import (.+)$", text, re.MULTILINE):
+        taken += line.split(", ")
+    return set(taken)
 
 
 # -- defects -------------------------------------------------------------------------------------------------------
@@ -342,13 +364,32 @@ def test_no_constraint_would_bind_here():
     assert share == pytest.approx(0.29, abs=0.005)
 
 
+def test_flags_that_are_words():
+    """It is the predictions that must not be words: of the outcomes neither number knows."""
+    metrics = pytest.importorskip("fairlearn.metrics")
+    label, flag = np.array([0, 0, 0, 0, 1, 1, 1, 0, 0, 0]), np.array([1, 0, 0, 0, 1, 1, 0, 1, 0, 0])
+    group, words = ["A"] * 4 + ["B"] * 6, lambda values: np.where(values == 1, "yes", "no")
+    for y, found, rates in ((words(label), flag, [0.25, 0.5]), (label, words(flag), [0, 0])):
+        theirs = metrics.MetricFrame(metrics=metrics.selection_rate, y_true=y, y_pred=found, sensitive_features=group)
+        assert theirs.by_group.tolist() == rates
+        gap = metrics.demographic_parity_difference(y, found, sensitive_features=group)
+        assert gap == rates[1] - rates[0]
+    frame = pd.DataFrame({"label": label, "score": words(flag), "group": group})
+    with pytest.raises(al.AuditInputError, match="not numbers"):
+        al.count(frame, label="label", score="score", by="group")
+
+
 def test_what_dcurves_answers_at_a_threshold_of_one_and_without_a_risk():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dca = pytest.importorskip("dcurves").dca
         frame = pd.DataFrame({"y": [1, 1, 0, 0, 0], "p": [0.9, 0.6, 0.7, 0.2, np.nan]})
         one = dca(frame.dropna(), "y", ["p"], thresholds=[0.5, 1.0]).set_index(["model", "threshold"])["net_benefit"]
+        ten = pd.DataFrame({"y": [0, 0, 0, 0, 1, 1, 1, 0, 0, 0], "p": [1.0, 0, 0, 0, 1, 1, 0, 1, 0, 0]})
+        flagged = dca(ten, "y", ["p"], thresholds=[1.0]).set_index(["model", "threshold"])["net_benefit"]
         half = dca(frame.assign(p=[np.nan, 0.6, 0.7, 0.2, 0.1]), "y", ["p"], thresholds=[0.5]).set_index("model")
     assert one["all", 1.0] == -np.inf
-    assert np.isnan(one["p", 1.0])
+    assert np.isnan(one["p", 1.0])  # nobody without the outcome is flagged at 1
+    assert np.isnan(one["none", 1.0])
+    assert flagged["p", 1.0] == -np.inf
     assert half.loc["p", ["n", "tp_rate"]].tolist() == [5, 0.2]  # the first has the outcome, and is never found

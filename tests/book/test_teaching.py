@@ -9,6 +9,7 @@ from functools import cache
 
 import jupytext
 import nbformat
+import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
@@ -18,6 +19,8 @@ TAUGHT = ["intro", *CHAPTERS]
 GUIDE, ASSIGNMENT, SLIDES = (f"teach/{name}" for name in ("guide", "assignment", "slides"))
 CRITERIA = ["numbers", "uncertainty", "words", "reader", "findings", "limits", "language"]
 KEY = ROOT / "teach" / "solution" / "assignment.md"
+STUDENTS = pd.read_csv(KEY.with_name("students.csv"), index_col="student")
+CLAIMS = [column for column in STUDENTS if re.match(r"\d: ", column)]
 
 
 @cache
@@ -181,7 +184,9 @@ def test_rubrics_levels_fall():
             assert full > partly > no == 0
 
 
-def test_the_hand_out_does_not_tell_the_truth():
+def test_no_cell_of_the_hand_out_prints_the_truth():
+    """Whoever reads the cells has it; the page says so."""
+    assert "whoever reads them has the true rates" in text(ASSIGNMENT)
     cells = [cell.source for cell in jupytext.read(ROOT / f"{ASSIGNMENT}.md").cells if cell.cell_type == "code"]
     assert not any(".truth(" in cell or "print" in cell for cell in cells)
     made = BUILD / "executed" / f"{ASSIGNMENT}.ipynb"
@@ -234,18 +239,52 @@ def test_the_solution_gives_the_marks_of_the_assignment():
 
 
 def test_the_key_says_which_conclusions_hold_for_all_students(solved):
-    held = dict(re.findall(r"^(\d: .+?) {2,}(\d+)$", said(solved[0]), re.MULTILINE))
-    always = {claim for claim, n in held.items() if n == "20"}
+    found = re.findall(r"^(\d: .+?) {2,}(\d+) +(\d+)$", said(solved[0]), re.MULTILINE)
+    held = {claim: (int(few), int(many)) for claim, few, many in found}
+    assert list(held) == CLAIMS
+    for claim, (few, many) in held.items():  # the first twenty, made anew, are those of the table
+        assert (few, many) == (STUDENTS[claim].head(20).sum(), STUDENTS[claim].sum()), claim
+    always = {claim for claim, (_, many) in held.items() if many == 200}
     assert {claim[0] for claim in always} >= {"2", "3", "6"}
-    assert len(always) >= 8
-    assert any(0 < int(n) < 20 for n in held.values())
+    assert len(always) >= 7
+    assert any(few == 20 and many < 200 for few, many in held.values())  # twenty do not show it
+
+
+def test_the_table_of_students_is_what_the_key_says(solved):
+    assert STUDENTS.index.tolist() == list(range(1, 201))
+    assert set(STUDENTS[CLAIMS].to_numpy().ravel()) == {0, 1}
+    assert (STUDENTS["2: interval of the gap below zero"] == (STUDENTS["high"] < 0)).all()
+    assert (STUDENTS["7: EOpp is a fail"] == (STUDENTS["estimate"].abs() > 0.10)).all()
+    true_gap = -0.1588  # sensitivities .606 and .765
+    covered = int(((STUDENTS["low"] <= true_gap) & (true_gap <= STUDENTS["high"])).sum())
+    assert 180 <= covered <= 199  # 95%, give or take three standard errors
+    assert f"{covered} of the intervals contain the true −15.9" in said(solved[0])
+    lowest, highest = (f"{100 * gap:+.1f}".replace("-", "−") for gap in STUDENTS["estimate"].agg(["min", "max"]))
+    assert f"from {lowest} to {highest} points over the 200" in said(solved[0])
+
+
+def test_the_largest_span_is_luck_and_the_key_says_so(solved):
+    """In the simulator clinics and visits make nothing of the gap; the threshold does."""
+    spans = re.search(r"In truth the spans are ([\d.]+) .*?, ([\d.]+) .*?, ([\d.]+) ", said(solved[0])).groups()
+    assert spans == ("1.7", "0.0", "0.3")
+    assert STUDENTS["5: clinics have the largest span"].mean() > 0.5
+    assert STUDENTS["5: threshold has it, as in truth"].mean() < 0.5
+
+
+def test_the_report_has_what_the_rubric_asks_for(solved):
+    report = said(solved[0]).split("**Dr Lindqvist")[1].split("holds in")[0]
+    for asked in ("The difference, ", "were they as common in both", "Over all thresholds", "ways to do the sum"):
+        assert asked in report
+    assert "sparing" in report  # who gains
+    assert "In a year look at" in report
+    assert "25% to 52%" in report
 
 
 def test_the_solution_is_not_in_the_site(site):
     assert not any("solution" in page for page in PAGES)
     files = [path for path in site.rglob("*") if path.is_file()]
     assert not [path for path in files if "solution" in path.relative_to(site).parts]
-    passages = ["The assignment, solved", "What varies by seed", "holds in, of 20", "def ppv_gaps", "def snb_gaps"]
+    passages = ["The assignment, solved", "What varies by seed", "def row_of", "def ppv_gaps", "def snb_gaps"]
     assert all(passage in KEY.read_text(encoding="utf-8") for passage in passages)
     readable = [path for path in files if path.suffix in {".html", ".js", ".txt", ".md", ".ipynb", ".json", ".xml"}]
     assert len(readable) > 20
