@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from numbers import Real
 from typing import Any
 
@@ -88,7 +88,12 @@ def value_key(text: str) -> str | Decimal:
     (True, 'yes')
     """
     key = text_key(text)
-    return Decimal(key) if NUMBER.fullmatch(key) else TRUTHS.get(key, key)
+    if not NUMBER.fullmatch(key):
+        return TRUTHS.get(key, key)
+    try:
+        return Decimal(key)
+    except InvalidOperation:  # an exponent of more digits than a Decimal holds: the spelling is all there is
+        return key
 
 
 def check_near(name: str, positive: str, found: Mapping[str, int]) -> None:

@@ -38,6 +38,7 @@ STAGES = (
         "Confusion tables, one a group",
         (
             Step("Could chance have made the gap?", "Gap or spread interval: chapter 2"),
+            Step("Is it small enough? Name a margin", "Interval inside it: chapter 2"),
             Step("Is it prevalence?", "One prevalence for all: chapter 7"),
             Step("Who gains? Name t and λ", "Subgroup net benefit: chapter 3"),
             Step("Does that hang on λ?", "Tipping λ and λ ratio: chapter 4"),
@@ -50,11 +51,19 @@ STAGES = (
         (
             Step("Is it there at other thresholds?", "Gap curve with a band: chapter 8"),
             Step("Does a score mean one risk?", "Split by score: chapter 7"),
+            Step("Does it rank worse in one group?", "AUROC of each: chapter 1"),
+            Step("Old model or new, same people?", "Paired difference: chapter 5"),
             Step("Who gets the few places? Name a cap", "Capacity frontier: chapter 6"),
             Step("One threshold a group: what price?", "Threshold shifting: chapter 13"),
         ),
     ),
-    Stage("Counts of several hospitals", (Step("Do sites agree?", "κ beside random folds: chapter 12"),)),
+    Stage(
+        "Counts of several hospitals",
+        (
+            Step("Does the gap differ between two?", "Difference of gaps: chapter 2"),
+            Step("Do sites agree?", "κ beside random folds: chapter 12"),
+        ),
+    ),
     Stage(
         "A learner and its training data",
         (

@@ -21,6 +21,7 @@ from auditlib.counts.engine import tallied
 from tests.unit.frames import ENGINES, PROPERTY, brute, cohort, count, duck, frames, same
 
 BY = ["sex", "race"]
+HUGE = "1e99999999999999999999"  # an exponent of more digits than a Decimal holds
 TINY = {"y": [0, 1, 1, 0], "p": [0.1, 0.9, 0.5, 0.2], "sex": ["F", "M", "F", "M"]}
 
 
@@ -258,6 +259,7 @@ LOOKED = {**ENGINES, "dask": lambda frame: dd.from_pandas(frame, npartitions=2)}
         (["yes", "no", "Yes", "yes"], "yes", "'Yes' (1 rows) would count as no outcome beside 'yes' (2 rows)"),
         (["1", "0", "TRUE", "1.0"], "1", "'1.0' (1 rows), 'TRUE' (1 rows) would count as no outcome beside '1'"),
         (["caf\u00e9", "cafe\u0301", "x", "x"], "caf\u00e9", "(1 rows) would count as no outcome"),
+        ([HUGE, HUGE.upper(), "x", "x"], HUGE, f"'{HUGE.upper()}' (1 rows) would count as no outcome beside '{HUGE}'"),
     ],
 )
 def test_labels_that_say_the_same(engine, values, positive, near):
@@ -274,6 +276,8 @@ def test_labels_that_say_the_same(engine, values, positive, near):
         ([1, 0, 9, 9], 1, {"0": 1, "9": 2}),
         ([1.0, 0.5, 0.0, 0.0], 1.0, {"0": 2, "0.5": 1}),
         (["9007199254740993", "9007199254740992", "x", "x"], "9007199254740993", {"9007199254740992": 1, "x": 2}),
+        (["yes", "no", HUGE, "no"], "yes", {"no": 2, HUGE: 1}),
+        ([HUGE, "1", HUGE, "1"], "1", {HUGE: 2}),
         ([True, False, False, True], True, {}),
     ],
 )

@@ -115,3 +115,34 @@ def test_every_method_of_the_picture_stands_in_the_list_with_a_link_to_its_chapt
 def test_every_function_that_the_page_names_exists():
     assert [name for name in re.findall(r"`al\.(\w+)", PAGE) if not hasattr(al, name)] == []
     assert "`al.audit" in PAGE
+
+
+def test_the_numbers_typed_on_the_page_are_in_the_order_that_it_names():
+    """And `n` of the result, by which a reader is to check the order, is the number of people with the outcome."""
+    (text,) = re.findall(r'`al\.parse_confusion\("([^"]+)"\)`, in the order TP, FP, TN, FN', PAGE)
+    found = al.rate_interval(al.parse_confusion(text))
+    assert found.n.to_series().to_dict() == {"Women": 80 + 30, "Men": 120 + 25}
+    assert found.estimate.round(3).to_series().to_dict() == {"Women": 0.727, "Men": 0.828}
+
+
+def test_gaps_of_two_sites_come_from_one_table_as_the_page_says():
+    """One call gives the gap of each site, and `.sel` takes one; the page's formula then gives their difference."""
+    assert "√((d₁ − l₁)² + (u₂ − d₂)²) and up by √((u₁ − d₁)² + (d₂ − l₂)²)" in PAGE
+    hospitals = {"hospital": ["one", "two"], "sex": ["F", "M"]}
+    table = al.confusion(
+        tp=[[60, 80], [68, 70]], fn=[[40, 20], [32, 30]], fp=[[9, 9], [9, 9]], tn=[[91, 91], [91, 91]], **hospitals
+    )
+    both = al.gap_interval(table, "M", "F")
+    one, two = both.sel(hospital="one"), both.sel(hospital="two")
+    alone = al.gap_interval(table.sel(hospital="one", drop=True), "M", "F")
+    assert [float(one[name]) for name in ("estimate", "low", "high")] == [
+        float(alone[name]) for name in ("estimate", "low", "high")
+    ]
+    change = float(one.estimate - two.estimate)
+    down = float(((one.estimate - one.low) ** 2 + (two.high - two.estimate) ** 2) ** 0.5)
+    up = float(((one.high - one.estimate) ** 2 + (two.estimate - two.low) ** 2) ** 0.5)
+    # Apart, one interval excludes zero and the other does not; the difference is what tells.
+    assert float(one.low) > 0 > float(two.low)
+    # Beside it the normal approximation, ± 1.96 √Σ p(1 − p)/n, at these rates within half a point.
+    normal = 1.96 * sum(p * (1 - p) / 100 for p in (0.6, 0.8, 0.68, 0.7)) ** 0.5
+    assert (change, down, up) == pytest.approx((0.18, normal, normal), abs=0.005)
