@@ -1,11 +1,13 @@
 """The slides: what each says is its notebook's; and the page in a browser, by keyboard, on paper, without script."""
 
+import ast
 import base64
 import contextlib
 import doctest
 import io
 import json
 import re
+import unicodedata
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urldefrag
@@ -173,6 +175,17 @@ def test_each_slide_has_an_interval_and_a_number_or_says_why_not(deck):
         assert re.search(r"\d", words), words
 
 
+def test_the_numbers_of_invented_people_are_those_of_their_figure(deck):
+    entry = next(entry for entry in LISTED if entry.figure == "prev-people")
+    source = (ROOT / "chapters" / "07-prevalence-and-ppv.md").read_text(encoding="utf-8")
+    cells = ast.literal_eval(re.search(r"^cells = (\{.*\})$", source, re.MULTILINE)[1])
+    for at, who in enumerate(("men", "women")):
+        tp, fn, fp, tn = (cells[name][at] for name in ("tp", "fn", "fp", "tn"))
+        assert f"{tp} of {tp + fp} {who} ({tp / (tp + fp):.0%})" in entry.numbers
+        assert f"{tp / (tp + fn):.0%} in both" in entry.numbers
+        assert tp / (tp + fn) == tn / (tn + fp)
+
+
 def test_the_slides_load_nothing(deck):
     page = deck.read_text(encoding="utf-8")
     for link in Deck(page).links:
@@ -238,6 +251,55 @@ def test_arrow_keys_walk_through_the_slides(browser, deck):
         assert tab.locator("details[open]").count() == 0
 
 
+def test_no_fast_click_is_lost(browser, deck):
+    with opened(browser, deck, viewport={"width": 1280, "height": 720}, reduced_motion="no-preference") as tab:
+        tab.keyboard.press("Home")
+        for _ in range(5):
+            tab.keyboard.press("ArrowRight")
+        assert tab.evaluate("document.activeElement.id") == LISTED[5].figure
+        assert tab.evaluate(AT_TOP, LISTED[5].figure)
+
+
+def test_a_slide_fills_a_projector_and_no_more(browser, deck):
+    with opened(browser, deck, viewport={"width": 1280, "height": 720}) as tab:
+        assert set(tab.locator(".slide").evaluate_all("all => all.map(one => one.offsetHeight)")) == {720}
+        size = "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+        numbers, captions = (
+            tab.locator(which).evaluate_all(size) for which in (".numbers", "figcaption > p:first-child")
+        )
+        assert min(numbers) > 24 > max(captions)  # the number is the evidence
+        assert min(captions) > 19
+
+
+def test_h_hides_caption_and_number_on_the_screen_until_pressed_again(browser, deck):
+    with opened(browser, deck) as tab:
+        for key, seen in (("h", False), ("H", True)):
+            tab.keyboard.press(key)
+            assert tab.locator(".numbers").first.is_visible() == seen
+            assert tab.locator("figcaption a").first.is_visible() == seen
+            assert tab.locator("figure img").first.is_visible()
+        tab.keyboard.press("h")
+        tab.emulate_media(media="print")
+        assert tab.locator(".numbers").first.is_visible()
+
+
+def test_a_choice_of_slides_opens_alone_and_in_its_order(browser, deck):
+    seen = "all => all.map(one => one.id)"
+    with opened(browser, deck) as tab:
+        for asked, numbers in (
+            ("3,1,11", [3, 1, 11]),
+            ("2,2,99,x", [2]),
+            ("99", range(1, len(LISTED) + 1)),
+        ):
+            tab.goto(f"{deck.as_uri()}?show={asked}")
+            names = [LISTED[number - 1].figure for number in numbers]
+            assert tab.locator(".slide").evaluate_all(seen) == names
+            assert tab.locator("nav a").evaluate_all("all => all.map(one => one.hash.slice(1))") == names
+            assert tab.locator(".count").first.text_content() == f"{numbers[0]} of {len(LISTED)}"
+            tab.keyboard.press("End")
+            assert tab.evaluate("document.activeElement.id") == names[-1]
+
+
 def test_the_skip_link_comes_first(browser, deck):
     with opened(browser, deck) as tab:
         tab.keyboard.press("Tab")
@@ -270,13 +332,16 @@ def test_slides_are_accessible(browser, deck, scheme, width):
         assert found == []
 
 
-def test_each_slide_prints_on_one_page(browser, deck):
+@pytest.mark.parametrize("notes", [False, True])
+def test_each_slide_prints_on_one_page_with_its_note_where_notes_are_shown(browser, deck, notes):
     pypdf = pytest.importorskip("pypdf", reason="pypdf is missing")
     with opened(browser, deck) as tab:
+        if notes:
+            tab.keyboard.press("n")
         made = pypdf.PdfReader(io.BytesIO(tab.pdf(prefer_css_page_size=True)))
     assert len(made.pages) == len(LISTED)
     for page, entry in zip(made.pages, LISTED, strict=True):
-        printed = re.sub(r"\s+", " ", page.extract_text())
+        printed = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", page.extract_text()))  # no ligatures
         assert entry.title.split()[0] in printed
-        assert "Speaker's note" in printed
-        assert entry.note[-1].split()[-1] in printed
+        last = entry.note[-1].splitlines()[-1]
+        assert ("Speaker's note" in printed) == (last in printed) == notes

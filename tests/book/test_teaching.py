@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
+import auditlib as al
 from tests.book.conftest import BUILD, CHAPTERS, NOTEBOOKS, PAGES, ROOT
+from tools.slides import entries
 
 TAUGHT = ["intro", *CHAPTERS]
 GUIDE, ASSIGNMENT, SLIDES = (f"teach/{name}" for name in ("guide", "assignment", "slides"))
@@ -103,6 +105,84 @@ def test_minutes_of_each_plan_add_up():
     sessions = [head for head in timed if head.startswith("### Session ")]
     assert f"({len(sessions)} sessions of {timed[sessions[0]]} minutes)" in text(GUIDE)
     assert len({timed[head] for head in sessions}) == 1
+
+
+def shown(source):
+    """The numbers of the slides that a plan names."""
+    return [int(number) for number in re.findall(r"\d+", re.sub(r"<[^>]*>|chapter \d+", "", source))]
+
+
+def test_slides_named_show_the_figures_of_their_plan():
+    deck = [entry.figure for entry in entries(text(SLIDES))]
+    for plan in ("Plan 1", "Plan 3"):
+        section = below(text(GUIDE), plan)
+        address, said = re.search(r"Slides, in this order:\*\* <a href=\"\S+show=(\S+)\">(.+?)</a>", section).groups()
+        assert shown(address) == shown(said)
+        named = [name for name in re.findall(r"\{numref\}`([\w-]+)`", section) if name in deck]
+        assert [deck[number - 1] for number in shown(said)] == [
+            *(["intro-rates"] if plan == "Plan 3" else []),  # the vote on eight numbers
+            *named,
+        ]
+
+
+def test_every_figure_of_a_session_that_has_a_slide_is_listed_with_it():
+    deck = [entry.figure for entry in entries(text(SLIDES))]
+    listed = dict(rows(below(text(GUIDE), "Plan 2").split("### Session 1")[0]))
+    assert list(listed) == [str(number) for number in range(1, 9)]
+    assert [at for said in listed.values() for at in shown(said)] == list(range(1, len(deck) + 1))
+    for number, said in listed.items():
+        named = set(re.findall(r"\{numref\}`([\w-]+)`", below(text(GUIDE), f"Session {number}")))
+        here = re.split(r"; (?:then|with)", said)[0]
+        extra = {"intro-rates"} if number == "1" else set()  # the vote on eight numbers
+        assert {deck[at - 1] for at in shown(here)} == (named & set(deck)) | extra
+
+
+def test_homework_ends_at_a_heading_of_its_chapter():
+    ends = re.findall(r"^\*Read before:\* (.+)$", text(GUIDE), re.MULTILINE)
+    found = [pair for line in ends for pair in re.findall(r"chapter (\d+) to(?: the end of)? \"([^\"]+)\"", line)]
+    assert len(ends) == 8
+    assert len(found) >= 6
+    for number, title in found:
+        assert title in headings(next(page for page in CHAPTERS if page.startswith(f"chapters/{int(number):02}")))
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    """The table of the introduction's own cell."""
+    cells = [cell.source for cell in jupytext.read(ROOT / "intro.md").cells if cell.cell_type == "code"]
+    made = {"al": al}
+    exec(next(cell for cell in cells if cell.startswith("table = al.confusion(")), made)
+    return made["table"]
+
+
+def test_the_numbers_for_the_board_are_the_introductions(hospital):
+    plan = below(text(GUIDE), "Plan 1")
+    for group in ("Women", "Men"):
+        tp, fp, fn, tn = (int(hospital.sel(group=group)[cell]) for cell in ("tp", "fp", "fn", "tn"))
+        assert f"of {tp + fn} {group.lower()} who were readmitted {tp} were flagged and {fn} were not" in plan
+        assert f"of {fp + tn} others {fp} were and {tn} were not" in plan
+        assert f"{group.lower()} {tp}/{tp + fn} = {tp / (tp + fn):.1%}" in plan
+
+
+def test_one_step_of_the_slider_parts_overlap_from_the_gap(hospital):
+    """What misunderstanding 1 and the first slide's note say."""
+    assert "one step to the right" in below(text(GUIDE), "Misunderstandings")
+    assert "one step to the right" in text(SLIDES)
+    steps = [float(step) for step in re.search(r"times=\[(.+?)\]", text("intro"))[1].split(",")]
+    low = []
+    for times in (1, steps[steps.index(1) + 1]):
+        table = (hospital * times).round().astype(int)
+        rates = al.rate_interval(table)
+        assert float(rates.high.sel(group="Women")) > float(rates.low.sel(group="Men"))
+        low.append(float(al.gap_interval(table, "Men", "Women").low))
+    assert low[0] < 0 < low[1]
+    assert low == pytest.approx([-0.0017255, 0.0070412], abs=5e-7)
+
+
+def test_the_key_has_links_that_lead_to_its_files():
+    linked = re.findall(r"\]\(https://github\.com/[\w-]+/[\w-]+/blob/main/(\S+?)\)", text(GUIDE))
+    assert set(linked) == {"teach/solution/assignment.md", "teach/solution/students.csv"}
+    assert all((ROOT / path).is_file() for path in linked)
 
 
 def test_misunderstandings_lead_somewhere():
@@ -273,10 +353,19 @@ def test_the_largest_span_is_luck_and_the_key_says_so(solved):
 
 def test_the_report_has_what_the_rubric_asks_for(solved):
     report = said(solved[0]).split("**Dr Lindqvist")[1].split("holds in")[0]
-    for asked in ("The difference, ", "were they as common in both", "Over all thresholds", "ways to do the sum"):
+    for asked in (
+        "The difference, ",
+        "were they as common in both",
+        "Over all thresholds",
+        "ways to do the sum",
+        "network's rule, ",
+    ):
         assert asked in report
     assert "sparing" in report  # who gains
     assert "In a year look at" in report
+    sizes = re.findall(r"(?:About|takes about) ([\d,]+) visits", report)
+    assert len(sizes) == 2
+    assert sizes[0] == sizes[1]
     assert "25% to 52%" in report
 
 
