@@ -35,7 +35,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(ConnectionError):  # the page was left before all had come
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
