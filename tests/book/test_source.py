@@ -59,6 +59,12 @@ def test_sections_stand_in_the_order_of_the_book(page):
     assert found == sorted(found), headings
 
 
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_asks_and_answers_at_least_four_questions(page):
+    part = source(page).partition("## Check yourself")[2].partition("\n## ")[0]
+    assert len(re.findall(r"^\*\*\d+\. ", part, re.MULTILINE)) == part.count("{dropdown} Answer") >= 4
+
+
 @pytest.mark.parametrize("page", NOTEBOOKS)
 def test_cells_are_short(page):
     lengths = [len(cell.source.splitlines()) for cell in cells(page, "code")]
@@ -95,7 +101,8 @@ def test_solutions_are_folded_and_executed(page):
     text = source(page)
     exercises = re.findall(r"\{exercise(?:-start)?\}.*?:label: (\S+)", text, re.DOTALL)
     solutions = dict(re.findall(r"\{solution-start\} (\S+)\n(.*?)\{solution-end\}", text, re.DOTALL))
-    assert exercises
+    assert len(exercises) >= 3
+    assert text.count("\n:class: real-data\n") >= 1, "an exercise on real data"
     assert set(solutions) == set(exercises)
     assert all(":class: dropdown" in body for body in solutions.values())
     assert any("{code-cell}" in body for body in solutions.values())
